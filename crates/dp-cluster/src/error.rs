@@ -1,6 +1,6 @@
 //! The one error type of the crate.
 
-use dp_accounting::ParamError;
+use dp_accounting::{ParamError, plain_number};
 use dp_geometry::{GeometryError, PointsView};
 use dp_mechanism::MechanismError;
 
@@ -62,7 +62,7 @@ pub enum ClusterError {
     #[error("every coordinate must be a number between +-{MAX_MAGNITUDE:?}")]
     Coordinate,
     /// A public setting of a private algorithm is out of range.
-    #[error("{name} must be {want}, got {got}")]
+    #[error("{name} must be {want}, got {}", plain_number(*got))]
     Setting {
         /// Name of the setting.
         name: &'static str,

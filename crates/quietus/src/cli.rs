@@ -29,7 +29,7 @@ pub enum Command {
     /// Draw and write one release; its budget is then spent
     ///
     /// Exit codes: 0, the release is written; 1 or 2, it is not (2: the command line makes no sense); 3, it is written and spent, but not
-    /// proved to be as close to its noise as it should be; 130, a signal. None of them depends on one individual.
+    /// proved to be as close to its noise as it should be, or something after that failed, as the message says; 130, a signal. None of them depends on one individual.
     Release {
         /// What is released.
         #[command(subcommand)]

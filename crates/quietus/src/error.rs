@@ -96,6 +96,21 @@ pub enum Error {
         #[source]
         cause: Box<Error>,
     },
+    /// A release is in its place, and what comes after that failed.
+    #[error(
+        "{cause}; the release is in {} all the same, and spent{}",
+        out.display(),
+        if *.ledger { ": `quietus ledger recover` writes what the ledger lacks" } else { "" }
+    )]
+    Released {
+        /// Where it is.
+        out: PathBuf,
+        /// Whether there is a ledger that does not know of it yet.
+        ledger: bool,
+        /// What failed.
+        #[source]
+        cause: Box<Error>,
+    },
     /// A folder is not what it says.
     #[error("{} is refused: {}", path.display(), in_words(reason))]
     NotVerified {

@@ -59,7 +59,7 @@ impl<'a> Reserved<'a> {
         let path = std::path::absolute(path).map_err(Error::io("find", path))?;
         // Without a slash at the end, behind which a link would not be seen.
         let path: PathBuf = path.components().collect();
-        check(&path)?;
+        empty_or_new(&path)?;
         let part = part_beside(&path, id);
         let missing: Vec<&Path> =
             path.ancestors().skip(1).take_while(|parent| !parent.exists()).collect();
@@ -116,7 +116,7 @@ impl<'a> Reserved<'a> {
             write().map_err(Error::io("write", &path))?;
         }
         sync_folder(disk, &part).map_err(Error::io("write", &part))?;
-        check(&self.path)?;
+        empty_or_new(&self.path)?;
         // Renaming fails if something has come into the folder since.
         disk.rename(&part, &self.path).map_err(Error::io("write", &self.path))?;
         self.traces = Traces { part: None, parents: Vec::new() };
@@ -161,13 +161,15 @@ pub(crate) fn in_use(folder: &Path) -> bool {
     cfg!(unix) && File::open(folder).is_ok_and(|file| file.try_lock().is_err())
 }
 
+/// Whether a path has the name of an unfinished folder.
+fn is_part(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    name.starts_with(PART.0) && name.ends_with(PART.1)
+}
+
 /// Unfinished folders beside a place, which nobody writes to.
 pub(crate) fn left_over(path: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder_of(path)) else { return Vec::new() };
-    let is_part = |path: &PathBuf| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        name.starts_with(PART.0) && name.ends_with(PART.1)
-    };
     let mut found: Vec<PathBuf> = entries
         .filter_map(|entry| Some(entry.ok()?.path()))
         .filter(|path| is_part(path) && path.is_dir() && !in_use(path))
@@ -189,9 +191,10 @@ pub(crate) fn remove_empty(path: &Path, disk: &dyn Disk) -> Result<(), Error> {
     Ok(())
 }
 
-/// Removes what an unfinished release has left; whether there was anything.
+/// Removes what an unfinished release has left; whether there was anything. A path comes from a ledger, which others may have written: nothing
+/// else goes.
 pub(crate) fn remove_part(part: &Path, disk: &dyn Disk) -> Result<bool, Error> {
-    if !part.exists() {
+    if !part.exists() || !is_part(part) {
         return Ok(false);
     }
     disk.remove_all(part).map_err(Error::io("remove", part))?;
@@ -205,7 +208,8 @@ impl Traces {
     }
 }
 
-fn check(path: &Path) -> Result<(), Error> {
+/// Refuses what is no new or empty folder.
+pub(crate) fn empty_or_new(path: &Path) -> Result<(), Error> {
     if path.file_name().is_none() {
         let (name, got) = ("--out", path.display().to_string());
         return Err(Error::Setting { name, got, want: "a folder with a name" });

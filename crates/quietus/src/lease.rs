@@ -9,6 +9,7 @@ use crate::error::Error;
 use crate::folder::{in_use, lock};
 use crate::items;
 use crate::ledger::{Book, Entry, LedgerFile};
+use crate::passes::out_of;
 use crate::run::same_file;
 use crate::session::newest;
 use dp_accounting::{Receipt, Relation};
@@ -115,7 +116,8 @@ impl Book {
         if !self.goes_on(session) {
             let state =
                 if self.is_done(session) { "in its place" } else { "not finished, and spent" };
-            let (kind, place) = (self.kind(session), place.unwrap_or_default());
+            let (kind, place) = (self.kind(session), out_of(Path::new(place.unwrap_or_default())));
+            let place = place.display();
             return format!("{kind:10} by passes, {generation} answered, {state}: {place}");
         }
         let open = if open.is_some() { ", and one without an outcome" } else { "" };
@@ -273,6 +275,22 @@ mod tests {
         assert!(settle().is_err(), "the ledger does not name this state");
         put(5);
         assert_eq!(settle().unwrap().unwrap(), newest);
+    }
+
+    /// Whoever only looks needs no right to write, and does not wait for others who look.
+    #[test]
+    fn of_several_that_look_nobody_waits() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ledger");
+        let limit = Budget::new(1.0, 0.0).unwrap();
+        let ledger = LedgerFile::create(&path, "log", AddRemove, limit, "id", &RealDisk).unwrap();
+        let looks = std::fs::File::open(&path).unwrap();
+        looks.lock_shared().unwrap();
+        let (done, answers) = std::sync::mpsc::channel();
+        std::thread::spawn(move || done.send(ledger.read().is_ok()));
+        // One that waits would wait for ever.
+        assert_eq!(answers.recv_timeout(std::time::Duration::from_mins(1)), Ok(true));
+        drop(looks);
     }
 
     /// Two that ask and write at once would each find room for what only one of them can have.

@@ -8,9 +8,10 @@
 
 use crate::disk::{Disk, folder_of, sync_folder};
 use crate::error::Error;
-use crate::folder::{holds, in_use, remove_empty, remove_part};
+use crate::folder::{empty_or_new, holds, in_use, remove_empty, remove_part};
 use dp_accounting::{
     AddOnly, AddRemove, Budget, Ledger, MemberOfGroup, Receipt, Relation, ReplaceOne, Within,
+    plain_number,
 };
 use hmac_sha256::Hash;
 use serde::{Deserialize, Serialize};
@@ -18,7 +19,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// The one form of file that there is.
@@ -181,13 +182,18 @@ impl LedgerFile {
         let relation = serde_json::to_value(relation).expect("a relation is a name");
         let (ledger, dataset) = (id.to_owned(), dataset.to_owned());
         let entry = Entry::New { format: FORMAT, ledger, dataset, relation, limit };
-        let write = || {
-            let mut file = disk.create_file(path)?;
+        let failed = || Error::io("create the ledger", path);
+        let mut file = disk.create_file(path).map_err(failed())?;
+        let mut write = || {
             disk.write(&mut file, line("", &entry).0.as_bytes())?;
             disk.sync(&file)?;
             sync_folder(disk, folder_of(path))
         };
-        write().map_err(Error::io("create the ledger", path))?;
+        if let Err(error) = write() {
+            // Half a ledger would only be in the way of the next try.
+            let _ = disk.remove_file(path);
+            return Err(failed()(error));
+        }
         Ok(Self { path: path.to_path_buf() })
     }
 
@@ -196,11 +202,21 @@ impl LedgerFile {
         Self { path: path.to_path_buf() }
     }
 
-    /// Reads all of it.
+    /// Reads all of it, also where nobody may write.
     ///
     /// # Errors
     /// If it cannot be read, or a line does not follow from the one before it.
     pub fn read(&self) -> Result<Book, Error> {
+        self.open(|| {
+            let file = File::open(&self.path)?;
+            file.lock_shared()?;
+            Ok(file)
+        })
+        .map(|(_, book)| book)
+    }
+
+    /// As [`read`](Self::read), for whoever is about to write: if that cannot be, it is found out now.
+    pub(crate) fn read_to_write(&self) -> Result<Book, Error> {
         self.locked(|_, book| Ok(book))
     }
 
@@ -208,16 +224,22 @@ impl LedgerFile {
         &self,
         work: impl FnOnce(File, Book) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let open = || {
-            let mut file = OpenOptions::new().read(true).append(true).open(&self.path)?;
+        let (file, book) = self.open(|| {
+            let file = OpenOptions::new().read(true).append(true).open(&self.path)?;
             file.lock()?;
-            let mut bytes = Vec::new();
+            Ok(file)
+        })?;
+        work(file, book)
+    }
+
+    fn open(&self, locked: impl FnOnce() -> io::Result<File>) -> Result<(File, Book), Error> {
+        let read = || {
+            let (mut file, mut bytes) = (locked()?, Vec::new());
             file.read_to_end(&mut bytes)?;
             Ok((file, bytes))
         };
-        let (file, bytes) = open().map_err(Error::io("open the ledger", &self.path))?;
-        let book = Book::parse(&self.path, &bytes)?;
-        work(file, book)
+        let (file, bytes) = read().map_err(Error::io("open the ledger", &self.path))?;
+        Ok((file, Book::parse(&self.path, &bytes)?))
     }
 
     /// Writes that a release is about to be drawn, if it still fits. When this is back without an error, it is spent.
@@ -233,7 +255,11 @@ impl LedgerFile {
         self.locked(|mut file, mut book| {
             book.fits(receipt)?;
             let receipt = serde_json::to_value(receipt).expect("a receipt has plain fields");
-            book.append(&mut file, intent(receipt), disk)
+            let entry = intent(receipt);
+            if let Entry::Intent { out, .. } = &entry {
+                book.place_is_free(out)?;
+            }
+            book.append(&mut file, entry, disk)
         })
     }
 
@@ -376,12 +402,29 @@ impl Book {
         })
     }
 
+    /// Of whatever relation it is.
+    fn relation_name(&self) -> String {
+        match self.entries.first() {
+            Some(Entry::New { relation: Value::String(name), .. }) => name.clone(),
+            Some(Entry::New { relation, .. }) => {
+                relation.as_object().and_then(|of| of.keys().next()).cloned().unwrap_or_default()
+            }
+            _ => String::new(),
+        }
+    }
+
     /// Whether a release still fits.
     ///
     /// # Errors
     /// If it does not, with what is spent; or if the ledger is of another relation.
     pub fn fits<R: Relation>(&self, receipt: &Receipt<R>) -> Result<(), Error> {
         let refuse = |reason: String| Error::Ledger { path: self.path.clone(), reason };
+        let (ledger, release) = (self.relation_name(), receipt.relation().name());
+        if ledger != release {
+            return Err(refuse(format!(
+                "it is under {ledger}, the release under {release}; a release and its ledger must be of one relation"
+            )));
+        }
         self.account::<R>()?.spend(receipt).map_err(|error| refuse(error.to_string()))
     }
 
@@ -434,6 +477,20 @@ impl Book {
         self.entries.iter().filter_map(found).collect()
     }
 
+    /// Whether a release can come to this place: of several that are made for it at once the first one is paid for, and no other.
+    fn place_is_free(&self, wanted: &str) -> Result<(), Error> {
+        empty_or_new(Path::new(wanted))?;
+        let writes = |(_, out, part): &(String, String, String)| {
+            out == wanted && (in_use(Path::new(part)) || in_use(Path::new(out)))
+        };
+        if self.open_releases().iter().any(writes) {
+            let reason =
+                format!("another release is being written to {wanted}: choose another --out");
+            return Err(Error::Ledger { path: self.path.clone(), reason });
+        }
+        Ok(())
+    }
+
     /// How many releases, and steps of sessions, have no outcome and are not being written.
     pub fn unfinished(&self) -> usize {
         let open = self.open_releases();
@@ -465,10 +522,7 @@ impl Book {
         let Some(Entry::New { dataset, relation, limit, ledger, .. }) = self.entries.first() else {
             unreachable!("a book begins with a new ledger");
         };
-        let name = match relation {
-            Value::String(name) => name.clone(),
-            other => other.as_object().and_then(|of| of.keys().next()).cloned().unwrap_or_default(),
-        };
+        let name = self.relation_name();
         let spent = match name.as_str() {
             "within" => spent(&self.account::<Within>()?),
             "add-remove" => spent(&self.account::<AddRemove>()?),
@@ -485,7 +539,12 @@ impl Book {
             limit.epsilon(),
             limit.delta(),
             relation = match relation["within"]["rho"].as_f64() {
-                Some(rho) => format!("within {rho} metres, or units of the columns of clusters"),
+                Some(rho) => {
+                    format!(
+                        "within {} metres, or units of the columns of clusters",
+                        plain_number(rho)
+                    )
+                }
                 None => name,
             },
         );

@@ -15,7 +15,10 @@ fn main() -> ExitCode {
         Ok(code) => code,
         Err(error) => {
             let _ = writeln!(io::stderr(), "error: {error}");
-            ExitCode::FAILURE
+            match error {
+                Error::Released { .. } => ExitCode::from(3),
+                _ => ExitCode::FAILURE,
+            }
         }
     }
 }

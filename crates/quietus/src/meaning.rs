@@ -62,7 +62,8 @@ pub fn meaning(arguments: &MeaningArgs) -> Result<String, Error> {
     let _ = match (noise, release) {
         (Some(noise), Some(release)) => {
             let guess = percent(release.attack_success(0.5).upper());
-            let people = 1.0 / budget.delta().get();
+            // One over the least deltas would be infinite.
+            let people = (1.0 / budget.delta().get()).min(f64::MAX);
             let people =
                 if people < 1e10 { format!("{people:.0}") } else { format!("{people:.0e}") };
             write!(
@@ -72,6 +73,10 @@ pub fn meaning(arguments: &MeaningArgs) -> Result<String, Error> {
                 budget.delta()
             )
         }
+        _ if budget.delta().get() > 0.0 => writeln!(
+            said,
+            "\nGaussian noise that spends as little has more than can be stated; this is for Laplace noise and choices."
+        ),
         _ => writeln!(
             said,
             "\nWith a delta above 0, Gaussian noise could spend it as well; this is for Laplace noise and choices."
@@ -134,6 +139,16 @@ mod tests {
                     |(row, truth): (&Vec<f64>, &f64)| (truth - 0.01..truth + 0.2).contains(&row[2]);
                 assert!(rows.iter().zip(&truth).all(near), "{said}");
             }
+        }
+    }
+
+    #[test]
+    fn the_smallest_budgets_are_told_as_they_are() {
+        let least = said(1.0, 1e-320);
+        assert!(least.contains("fewer than 2e308 people"), "{least}");
+        for (delta, want) in [(0.0, "\nWith a delta above 0"), (1e-300, "\nGaussian noise that")] {
+            let least = said(1e-300, delta);
+            assert!(least.contains(want), "{least}");
         }
     }
 

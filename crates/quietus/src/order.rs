@@ -9,7 +9,7 @@
 
 use crate::disk::Disk;
 use crate::error::Error;
-use crate::folder::{Fill, RELEASE, Reserved, left_over, part_of, remove_part};
+use crate::folder::{Fill, RELEASE, Reserved, empty_or_new, left_over, part_of, remove_part};
 use crate::ledger::{Entry, LedgerFile, sha256_hex};
 use crate::run::large_delta;
 use crate::stop::{Gate, Phase};
@@ -123,7 +123,7 @@ impl<'a, R: Relation> Order<'a, R> {
         let ledger = target.ledger.as_deref().map(LedgerFile::at);
         let mut ledger_id = None;
         if let Some(ledger) = &ledger {
-            let book = ledger.read()?;
+            let book = ledger.read_to_write()?;
             if going_on.is_none() {
                 book.fits(&receipt)?;
             }
@@ -176,10 +176,16 @@ impl<'a, R: Relation> Order<'a, R> {
                 contents.push((name, Box::new(move |to| fill(drawn, to))));
             }
             self.write(contents).map_err(|cause| Error::Lost { cause: Box::new(cause) })?;
-            self.conclude(disk)?;
+            self.conclude(disk).map_err(|cause| self.released(cause))?;
             Ok(((), None))
         })?;
         Ok(drawn)
+    }
+
+    /// What failed when the release was in its place.
+    pub(crate) fn released(&self, cause: Error) -> Error {
+        let (out, ledger) = (self.reserved.places().0.to_path_buf(), self.ledger.is_some());
+        Error::Released { out, ledger, cause: Box::new(cause) }
     }
 
     /// Writes the folder, whole or not at all.
@@ -213,8 +219,8 @@ impl<'a, R: Relation> Order<'a, R> {
     }
 
     fn intend(&self) -> Result<(), Error> {
-        let Some(ledger) = &self.ledger else { return Ok(()) };
         let (out, part) = self.reserved.places();
+        let Some(ledger) = &self.ledger else { return empty_or_new(out) };
         let text = |path: &Path| match path.to_str() {
             Some(text) => Ok(text.to_owned()),
             None => Err(Error::Setting {

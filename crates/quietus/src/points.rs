@@ -143,7 +143,10 @@ impl PointRows<'_> {
             (no_number, format!("{fate}: no number in some column")),
             (nobodys, "left out: nobody's".to_owned()),
             (again, "left out: not the first of their person".to_owned()),
-            (passed_over, format!("{fate}: too few or too many cells, or a line break in one")),
+            (
+                passed_over,
+                format!("{fate}: too few or too many cells, a line break in one, or above 1 MB"),
+            ),
         ] {
             let _ = writeln!(text, "{number:12}  {what}");
         }

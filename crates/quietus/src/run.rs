@@ -119,6 +119,9 @@ impl Draw for Secure<'_> {
 /// [`Error`].
 pub fn check(family: &Family) -> Result<String, Error> {
     data_given(family)?;
+    if let Some(file) = family.file() {
+        read_again(&file.data, "a file that can be read again, as a check reads it twice")?;
+    }
     match family {
         Family::Count(_) | Family::Histogram(_) | Family::Mean(_) => {
             check_groups(&group_job(family)?)
@@ -351,6 +354,16 @@ pub(crate) fn form(args: &FormArgs) -> Result<Form, Error> {
     Ok(Form { delimiter, renamed: renamed.collect::<Result<_, _>>()?, most_bytes: args.most_bytes })
 }
 
+/// Refuses what is gone when it was read once, such as a pipe, where that would be found out too late. A file that is not there is named when
+/// it is read.
+pub(crate) fn read_again(data: &Path, want: &'static str) -> Result<(), Error> {
+    if data.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+        let (name, got) = ("--data", data.display().to_string());
+        return Err(Error::Setting { name, got, want });
+    }
+    Ok(())
+}
+
 /// A file cannot be public and private: by its name, or by what it is.
 pub(crate) fn different_files(
     public: &[(&str, Option<&Path>)],
@@ -557,7 +570,7 @@ fn check_groups(job: &GroupJob) -> Result<String, Error> {
         (no_number, "left out: no number"),
         (no_person, "left out: nobody's"),
         (again, "left out: not the first of their person"),
-        (passed_over, "left out: too few or too many cells, or a line break in one"),
+        (passed_over, "left out: too few or too many cells, a line break in one, or above 1 MB"),
     ] {
         let _ = writeln!(text, "{number:12}  {what}");
     }

@@ -1,6 +1,7 @@
 //! The smallest epsilon that is accurate enough.
 
 use crate::error::Error;
+use dp_accounting::plain_number;
 
 /// Epsilons that a plan is tried at.
 pub(crate) const EPSILONS: [f64; 7] = [0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0];
@@ -15,7 +16,7 @@ pub(crate) fn smallest_epsilon(
     error_at: impl Fn(f64) -> Result<f64, Error>,
 ) -> Result<f64, Error> {
     if !(target.is_finite() && target > 0.0) {
-        let (name, got) = ("--accuracy", target.to_string());
+        let (name, got) = ("--accuracy", plain_number(target));
         return Err(Error::Setting { name, got, want: "finite and above 0" });
     }
     let good = |epsilon: f64| error_at(epsilon).is_ok_and(|error| error <= target);
@@ -23,7 +24,7 @@ pub(crate) fn smallest_epsilon(
     if !good(high) {
         // What is wrong with the other settings is said in their own words.
         error_at(1.0)?;
-        let (name, got) = ("--accuracy", target.to_string());
+        let (name, got) = ("--accuracy", plain_number(target));
         return Err(Error::Setting {
             name,
             got,
@@ -67,7 +68,8 @@ mod tests {
     fn the_smallest_epsilon_is_found_and_rounded_up() {
         let found = smallest_epsilon(7.0, |epsilon| Ok(1.0 / epsilon)).unwrap();
         assert_abs_diff_eq!(found, 0.143, epsilon = 1e-12);
-        assert!(smallest_epsilon(1e-9, |epsilon| Ok(1.0 / epsilon)).is_err());
+        let error = smallest_epsilon(1e-300, |epsilon| Ok(1.0 / epsilon)).unwrap_err().to_string();
+        assert!(error.ends_with("got 1e-300"), "{error}");
         for wrong in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             let error = smallest_epsilon(wrong, |_| Ok(0.0)).unwrap_err().to_string();
             assert!(error.contains("--accuracy"), "{error}");

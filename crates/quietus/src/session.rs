@@ -61,6 +61,25 @@ pub(crate) fn damaged(path: &Path, reason: &str) -> Error {
     Error::NotVerified { path: path.to_path_buf(), reason: reason.to_owned() }
 }
 
+fn at_work(path: &Path) -> Error {
+    damaged(path, "another process is at work on the session")
+}
+
+/// Whether an open folder is the one that is there by this name.
+fn is_at(folder: &File, path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let there = |found: io::Result<fs::Metadata>| found.ok().map(|at| (at.dev(), at.ino()));
+        there(folder.metadata()) == there(path.metadata())
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = folder;
+        path.is_dir()
+    }
+}
+
 /// A folder that nobody else works on, as long as this is there.
 #[derive(Debug)]
 pub(crate) struct SessionFolder<'a> {
@@ -105,13 +124,22 @@ impl<'a> SessionFolder<'a> {
         if !path.is_dir() {
             return Err(Error::NotAFolder { path });
         }
-        let refused = |error: io::Error| match error.kind() {
-            io::ErrorKind::WouldBlock => {
-                damaged(&path, "another process is at work on the session")
+        match lock(&path) {
+            // Whoever made it and came second to the lock may have taken it away again, and somebody have made another one.
+            Ok(Some(lock)) if !is_at(&lock, &path) => {
+                folder.made.clear();
+                return Err(at_work(&path));
             }
-            _ => Error::io("lock the folder", &path)(error),
-        };
-        folder.lock = lock(&path).map_err(refused)?;
+            Ok(lock) => folder.lock = lock,
+            Err(error) => {
+                // It is theirs who have the lock, and so is what it is in.
+                folder.made.clear();
+                return Err(match error.kind() {
+                    io::ErrorKind::WouldBlock => at_work(&path),
+                    _ => Error::io("lock the folder", &path)(error),
+                });
+            }
+        }
         // What a run that died has left of a private file.
         let part = folder.part(STATE);
         if part.exists() {
@@ -218,5 +246,84 @@ impl<'a> SessionFolder<'a> {
             sync_folder(disk, &self.path)
         };
         write().map_err(Error::io("write", &path))
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::{Disk, SessionFolder, is_at};
+    use crate::disk::RealDisk;
+    use std::cell::RefCell;
+    use std::fs::{self, File};
+    use std::io;
+    use std::path::Path;
+
+    /// Somebody else is faster to lock whatever folder is made.
+    #[derive(Debug, Default)]
+    struct Overtaken(RefCell<Option<File>>);
+
+    impl Disk for Overtaken {
+        fn create_folder(&self, path: &Path) -> io::Result<()> {
+            RealDisk.create_folder(path)?;
+            *self.0.borrow_mut() = super::lock(path)?;
+            Ok(())
+        }
+
+        fn create_file(&self, path: &Path) -> io::Result<File> {
+            RealDisk.create_file(path)
+        }
+
+        fn write(&self, file: &mut File, bytes: &[u8]) -> io::Result<()> {
+            RealDisk.write(file, bytes)
+        }
+
+        fn sync(&self, file: &File) -> io::Result<()> {
+            RealDisk.sync(file)
+        }
+
+        fn cut(&self, file: &File, len: u64) -> io::Result<()> {
+            RealDisk.cut(file, len)
+        }
+
+        fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+            RealDisk.rename(from, to)
+        }
+
+        fn remove_file(&self, path: &Path) -> io::Result<()> {
+            RealDisk.remove_file(path)
+        }
+
+        fn remove_empty(&self, path: &Path) -> io::Result<()> {
+            RealDisk.remove_empty(path)
+        }
+
+        fn remove_all(&self, path: &Path) -> io::Result<()> {
+            RealDisk.remove_all(path)
+        }
+    }
+
+    /// Were it taken away, whoever has it would work in a folder that is not there, or in one that somebody else has made since.
+    #[test]
+    fn a_folder_that_somebody_else_has_locked_is_not_taken_away() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("session");
+        let error = SessionFolder::open(&path, &Overtaken::default()).unwrap_err().to_string();
+        assert!(error.contains("another process is at work") && path.is_dir(), "{error}");
+        // One that nobody has goes, as before.
+        drop(SessionFolder::open(&home.path().join("mine"), &RealDisk).unwrap());
+        assert!(!home.path().join("mine").exists());
+    }
+
+    #[test]
+    fn another_folder_of_the_same_name_is_another_one() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("session");
+        fs::create_dir(&path).unwrap();
+        let folder = File::open(&path).unwrap();
+        assert!(is_at(&folder, &path));
+        fs::rename(&path, home.path().join("elsewhere")).unwrap();
+        assert!(!is_at(&folder, &path));
+        fs::create_dir(&path).unwrap();
+        assert!(!is_at(&folder, &path));
     }
 }

@@ -56,7 +56,7 @@ fn settings_out_of_range_are_refused_with_their_value() {
         ),
         (
             PrivateCentres::new(flat, 1, budget, d()),
-            "diagonal of the public box must be between 1e-75 and 1e75, got 0.0000000000000000000000000000000000000000000000000000000000000000000000000000000100000000000000",
+            "diagonal of the public box must be between 1e-75 and 1e75, got ",
         ),
     ] {
         let got = plan.expect_err("out of range").to_string();

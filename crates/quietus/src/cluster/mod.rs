@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::order::{Draw, FillOf, Order};
 use crate::passes::{self, Columns, Job, PassDraws, PassTold, refuse_person};
 use crate::points::{Met, PointRows};
-use crate::run::{Said, form, target};
+use crate::run::{Said, form, read_again, target};
 use crate::stop::Gate;
 pub use accuracy::centre_errors;
 use dp_accounting::{AddRemove, Within};
@@ -170,6 +170,8 @@ pub fn release_cluster_by_passes(
         ("cluster", args.passes.resume, args.passes.from_tables.as_deref());
     if table.is_some() {
         refuse_person(plan.settings().person.as_deref())?;
+    } else {
+        read_again(&args.file.data, "a file that can be read again, as each pass reads it")?;
     }
     let job = Job {
         family,

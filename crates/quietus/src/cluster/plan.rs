@@ -3,7 +3,7 @@
 use super::settings::{Axis, ClusterSettings, Method};
 use crate::error::Error;
 use crate::map::{Hides, known, only_distances};
-use dp_accounting::{Epsilon, Loss, Mu, Rho, Step, Within};
+use dp_accounting::{Epsilon, Loss, Mu, Rho, Step, Within, plain_number};
 use dp_cluster::distance::{NearbyKMeans, Way};
 use dp_cluster::dp_lloyd::{BudgetSplit, DpLloyd, DpLloydSettings};
 use dp_cluster::dpm::{Dpm, DpmSettings};
@@ -264,7 +264,7 @@ impl Clustered for AddRemove {
     ) -> Result<Presence, Error> {
         let ClusterSettings { k, at_most, .. } = *settings;
         if let Some(rho) = settings.within {
-            let (name, got) = ("--within", rho.to_string());
+            let (name, got) = ("--within", plain_number(rho));
             return Err(Error::Setting { name, got, want: "left out where presence is hidden" });
         }
         let refuse = |error: ClusterError| Error::library("the plan", &error);
@@ -325,7 +325,7 @@ impl Clustered for Within {
         let rho = settings.within.unwrap_or(0.0);
         let Ok(nearby) = Nearby::new(rho) else {
             let want = "a distance in the unit of the columns, finite and above 0: at 0, nothing would be hidden";
-            return wrong("--within", rho.to_string(), want);
+            return wrong("--within", plain_number(rho), want);
         };
         if settings.scaled {
             let want = "said with --unscaled, by which all columns count in one unit: a distance is none between years and incomes, \
@@ -351,7 +351,7 @@ impl Clustered for Within {
     fn shorter(distance: f64) -> Result<Self, Error> {
         Self::new(distance).map_err(|_| Error::Setting {
             name: "--charge-within",
-            got: distance.to_string(),
+            got: plain_number(distance),
             want: "a distance in the unit of the columns, finite and above 0",
         })
     }
@@ -443,7 +443,7 @@ fn divided(settings: &ClusterSettings) -> Result<(Option<GeometricSum>, Budget),
     let budget = settings.budget;
     let Some(share) = settings.outside else { return Ok((None, budget)) };
     if !(share > 0.0 && share < 1.0) {
-        let (name, got) = ("--outside", share.to_string());
+        let (name, got) = ("--outside", plain_number(share));
         return Err(Error::Setting {
             name,
             got,
@@ -460,7 +460,7 @@ fn divided(settings: &ClusterSettings) -> Result<(Option<GeometricSum>, Budget),
         let mu = Mu::new((2.0 * left.get()).sqrt()).map_err(|error| refuse(&error))?;
         let loss = Loss::Gaussian { mu };
         let Some(rest) = epsilon_of(loss, budget).filter(|rest| *rest > 0.0) else {
-            let (name, got) = ("--delta", delta.get().to_string());
+            let (name, got) = ("--delta", plain_number(delta.get()));
             let want = "smaller with --outside: at this delta, what it leaves of the budget has no epsilon above 0";
             return Err(Error::Setting { name, got, want });
         };

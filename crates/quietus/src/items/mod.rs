@@ -182,7 +182,7 @@ impl<'a> Session<'a> {
         let text = serde_json::to_string_pretty(&plan)
             .map_err(|error| Error::library("the plan", &error))?;
         let digest = sha256_hex(&[text.as_bytes()]);
-        let book = ledger.read()?;
+        let book = ledger.read_to_write()?;
         if !out.exists() {
             book.fits(&plan.receipt())?;
         }
@@ -502,7 +502,10 @@ pub(crate) fn check(args: &ItemsArgs) -> Result<String, Error> {
         (unknown, "rows left out: not one of the public items"),
         (nobodys, "rows left out: nobody's"),
         (beyond, "rows left out: of users beyond --users"),
-        (passed_over, "rows left out: too few or too many cells, or a line break in one"),
+        (
+            passed_over,
+            "rows left out: too few or too many cells, a line break in one, or above 1 MB",
+        ),
     ] {
         let _ = writeln!(text, "{number:12}  {what}");
     }

@@ -227,7 +227,7 @@ pub(crate) fn check(args: &LocateArgs) -> Result<String, Error> {
         (unknown, "left out: at no public place"),
         (nobodys, "left out: nobody's"),
         (again, "left out: not the first of their person"),
-        (passed_over, "left out: too few or too many cells, or a line break in one"),
+        (passed_over, "left out: too few or too many cells, a line break in one, or above 1 MB"),
     ] {
         let _ = writeln!(text, "{number:12}  {what}");
     }

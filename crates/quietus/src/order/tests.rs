@@ -11,7 +11,7 @@ use crate::stop::Gate;
 use crate::verify::verify;
 use approx::assert_abs_diff_eq;
 use clap::Parser;
-use dp_accounting::AddRemove;
+use dp_accounting::{AddRemove, Budget};
 use dp_mechanism::{ChaCha20Rng, Mechanism};
 use rand::SeedableRng;
 use std::cell::Cell;
@@ -153,6 +153,9 @@ fn whatever_call_fails_or_is_the_last_nothing_is_lost_or_uncounted() {
             if let Err(error @ Error::Lost { .. }) = &result {
                 assert!(!out.exists() && drawn.get(), "{fault:?} {at}: {error}");
             }
+            // Whoever reads of an error knows whether there is a release.
+            let released = matches!(&result, Err(Error::Released { ledger: true, .. }));
+            assert_eq!(released, result.is_err() && out.exists(), "{fault:?} {at}: {result:?}");
 
             // The next run works, and what is left over goes.
             home.release("next", &RealDisk, &Cell::default()).unwrap();
@@ -209,6 +212,48 @@ fn a_changed_ledger_is_refused_and_a_torn_end_is_written_over() {
     }
 }
 
+/// A ledger is not signed, so whoever hands one on could name any folder in it.
+#[test]
+fn a_folder_that_no_release_is_written_to_stays_whatever_a_ledger_says() {
+    let home = Home::new("5");
+    let precious = home.path("precious");
+    fs::create_dir(&precious).unwrap();
+    fs::write(precious.join("letter"), "").unwrap();
+    let receipt = group_job(&home.family("a")).unwrap().plan.receipt();
+    let ledger = LedgerFile::at(&home.path("data.ledger"));
+    let (name, part) = (|| "count".to_owned(), precious.to_str().unwrap().to_owned());
+    let out = home.path("a").to_str().unwrap().to_owned();
+    let intent = |receipt| Entry::Intent {
+        release: name(),
+        family: name(),
+        out,
+        part,
+        plan: name(),
+        receipt,
+    };
+    ledger.intend(&receipt, intent, &RealDisk).unwrap();
+    let recovered = ledger.recover(&RealDisk).unwrap();
+    assert_eq!((recovered[0].state, &recovered[0].removed), (State::Lost, &None));
+    assert!(precious.join("letter").exists());
+}
+
+/// A disk that is full while a ledger is made leaves none that is in the way.
+#[test]
+fn a_ledger_that_cannot_be_written_is_not_there() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("data.ledger");
+    for at in 0.. {
+        let disk = FailingDisk::new(at, Fault::Once);
+        let limit = Budget::new(1.0, 0.0).unwrap();
+        let made = LedgerFile::create(&path, "people", AddRemove, limit, "id", &disk);
+        assert_eq!(made.is_ok(), path.exists(), "call {at}");
+        if made.is_ok() {
+            assert!(at > 2 && !disk.failed());
+            break;
+        }
+    }
+}
+
 #[test]
 fn a_release_that_is_being_written_is_left_alone() {
     let home = Home::new("5");
@@ -225,15 +270,53 @@ fn a_release_that_is_being_written_is_left_alone() {
     assert!(home.path("out").exists() && ledger.recover(&RealDisk).unwrap().is_empty());
 }
 
+/// Of several that are made for one place at once, those that cannot come there are not paid for.
+#[test]
+fn a_place_that_another_release_comes_to_costs_nothing() {
+    let home = Home::new("5");
+    let plan = group_job(&home.family("out")).unwrap().plan;
+    let gate = Gate::default();
+    for ledger in [Some(home.path("data.ledger")), None] {
+        let out = home.path(if ledger.is_some() { "out" } else { "uncounted" });
+        let target = crate::order::Target { out, ledger };
+        let order = || {
+            let order =
+                crate::order::Order::new("count", &target, plan.receipt(), &plan, &gate, &RealDisk);
+            order.unwrap()
+        };
+        let (first, second, third) = (order(), order(), order());
+        let drawn = Cell::new(0);
+        let draw = || drawn.set(drawn.get() + 1);
+        let during = Cell::new(None);
+        let draws_meanwhile = || {
+            draw();
+            if target.ledger.is_some() {
+                during.set(Some(second.carry_out(draw, &[]).unwrap_err().to_string()));
+            }
+        };
+        first.carry_out(draws_meanwhile, &[]).unwrap();
+        let after = third.carry_out(draw, &[]).unwrap_err().to_string();
+        assert!(after.contains("holds a release") && !after.contains("spent"), "{after}");
+        if let Some(during) = during.take() {
+            assert!(during.contains("another release is being written"), "{during}");
+        }
+        assert_eq!((drawn.get(), home.intents()), (1, 1));
+    }
+}
+
 #[test]
 fn a_ledger_of_another_relation_is_refused() {
     let home = Home::new("5");
-    fs::remove_file(home.path("data.ledger")).unwrap();
-    let words = "quietus ledger new LEDGER --dataset x --epsilon 1 --relation member-of-group";
-    let Command::Ledger { command } = home.command(words) else { panic!() };
-    ledger(&command, &RealDisk).unwrap();
-    let error = home.release("out", &RealDisk, &Cell::default()).unwrap_err().to_string();
-    assert!(error.contains("add-remove") && error.contains("member-of-group"), "{error}");
+    for (of, name) in [("--relation member-of-group", "member-of-group"), ("--within 5", "within")]
+    {
+        fs::remove_file(home.path("data.ledger")).unwrap();
+        let words = format!("quietus ledger new LEDGER --dataset x --epsilon 1 {of}");
+        let Command::Ledger { command } = home.command(&words) else { panic!() };
+        ledger(&command, &RealDisk).unwrap();
+        let error = home.release("out", &RealDisk, &Cell::default()).unwrap_err().to_string();
+        let want = format!("it is under {name}, the release under add-remove;");
+        assert!(error.contains(&want), "{error}");
+    }
 }
 
 /// Two that have both asked whether their receipts fit: the second of them is asked again.

@@ -14,7 +14,7 @@ use crate::disk::Disk;
 use crate::error::Error;
 use crate::folder::{Fill, RELEASE, holds, part_of, remove_part};
 use crate::lease::{Standing, Wanted};
-use crate::ledger::{Entry, LedgerFile, sha256_hex};
+use crate::ledger::{Book, Entry, LedgerFile, sha256_hex};
 use crate::order::{FillOf, Named, Order, Target, random_name, write_json};
 use crate::run::Said;
 use crate::session::{Found, STATE, SessionFolder, damaged, found};
@@ -99,8 +99,41 @@ fn state_of(out: &Path) -> Result<PathBuf, Error> {
     Ok(path.with_file_name(name))
 }
 
+/// The folder of the release that goes on from there.
+pub(crate) fn out_of(state: &Path) -> PathBuf {
+    let name = state.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    state.with_file_name(name.strip_suffix(STATE_OF).unwrap_or(name))
+}
+
 fn setting<T>(name: &'static str, got: &str, want: &'static str) -> Result<T, Error> {
     Err(Error::Setting { name, got: got.to_owned(), want })
+}
+
+/// What the ledger has of a place where there is nothing to go on with: what it has is spent.
+fn nothing_to_go_on_with(book: &Book, state: &Path) -> Error {
+    let out = out_of(state);
+    if out.join(RELEASE).exists() {
+        return Error::Taken { path: out, release: true };
+    }
+    let here = |session: &&str| {
+        !book.goes_on(session) && book.place(session).is_some_and(|place| Path::new(place) == state)
+    };
+    match book.sessions().filter(here).last() {
+        Some(session) if book.is_done(session) => {
+            let path = out;
+            let reason = "the ledger has a release in this place, which is spent, and it is not there any more".to_owned();
+            Error::NotVerified { path, reason }
+        }
+        Some(_) => damaged(
+            state,
+            "the ledger has a release that was begun here and is spent, and what it goes on from is not there: put it back",
+        ),
+        None => Error::Setting {
+            name: "--resume",
+            got: "nothing to go on with".to_owned(),
+            want: "left out: no release has been begun here, and nothing of one is spent",
+        },
+    }
 }
 
 impl<'a> Held<'a> {
@@ -136,16 +169,16 @@ impl<'a> Held<'a> {
         disk: &'a dyn Disk,
     ) -> Result<Self, Error> {
         let path = state_of(out)?;
-        let nothing = "left out: no release has been begun here, and nothing of one is spent";
+        let book = ledger.read_to_write()?;
+        let nothing = || nothing_to_go_on_with(&book, &path);
         if resume && !path.is_dir() {
-            return setting("--resume", "nothing to go on with", nothing);
+            return Err(nothing());
         }
         let folder = SessionFolder::open(&path, disk)?;
-        let book = ledger.read()?;
         let bytes = folder.read(STATE)?;
         let named = folder.named()?;
         if resume && named.is_none() {
-            return setting("--resume", "nothing to go on with", nothing);
+            return Err(nothing());
         }
         // Until the ledger knows of it nothing is spent: it has no more than a name, and begins.
         let begun =
@@ -330,8 +363,11 @@ where
     if let (Some(held), Some(named)) = (&held, &going_on)
         && holds(&target.out, &named.release)
     {
-        conclude(&held.ledger, &named.release, disk)?;
-        held.folder.clear()?;
+        ended(held, &named.release, disk).map_err(|cause| Error::Released {
+            out: target.out.clone(),
+            ledger: true,
+            cause: Box::new(cause),
+        })?;
         return Ok(Ended { aside: written, done: true });
     }
     let made_folders = held.as_ref().map_or(&[][..], |held| held.folder.made()).to_vec();
@@ -431,12 +467,16 @@ fn write<R: Relation>(
     }
     order.write(fills).map_err(|error| stopped(error, held.is_some()))?;
     // From here on it is there.
-    order.settle()?;
-    if let Some(held) = held {
-        conclude(&held.ledger, &order.named().release, disk)?;
-        held.folder.clear()?;
-    }
-    Ok(())
+    let settled = order.settle();
+    let ended = settled
+        .and_then(|()| held.map_or(Ok(()), |held| ended(held, &order.named().release, disk)));
+    ended.map_err(|cause| order.released(cause))
+}
+
+/// Writes into the ledger that a release is in its place; what it came from goes.
+fn ended(held: &Held<'_>, release: &str, disk: &dyn Disk) -> Result<(), Error> {
+    conclude(&held.ledger, release, disk)?;
+    held.folder.clear()
 }
 
 const CHANGED: &str =
@@ -503,8 +543,7 @@ pub(crate) fn recover(
     disk: &dyn Disk,
 ) -> Result<Option<String>, Error> {
     let done = ledger.read()?.is_done(session);
-    let name = state.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    let out = state.with_file_name(name.strip_suffix(STATE_OF).unwrap_or(name));
+    let out = out_of(state);
     let in_place = format!("is in its place, {}", out.display());
     if !state.is_dir() {
         if done {

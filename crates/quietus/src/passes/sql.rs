@@ -144,7 +144,13 @@ pub(crate) fn read<Q: mechanism_passes::Question>(
     path: &Path,
     asked: &Asked<Q>,
 ) -> Result<(Table, Entries), Error> {
-    let refuse = |error: TableError| Error::library("--from-tables", &error);
+    let refuse = |mut error: TableError| {
+        if let TableError::OtherPass { want, got } = &mut error {
+            // As passes are told, from 1 on.
+            (*want, *got) = (want.saturating_add(1), got.saturating_add(1));
+        }
+        Error::library("--from-tables", &error)
+    };
     let damaged = || refuse(TableError::Damaged);
     let mut lines = csv::Reader::from_path(path).map_err(|error| Error::Io {
         action: "read",

@@ -259,7 +259,10 @@ fn whatever_call_fails_or_is_the_last_the_release_goes_on_and_is_counted_once() 
             if let Err(error @ Error::Unfinished { .. }) = &result {
                 assert!(sessions == 1 && error.to_string().contains("--resume"), "{error}");
             }
-            if home.path("out").exists() {
+            let released = matches!(&result, Err(Error::Released { ledger: true, .. }));
+            let there = home.path("out").exists();
+            assert_eq!(released, result.is_err() && there, "{fault:?} {at}: {result:?}");
+            if there {
                 verify(&home.path("out"), Some(&home.path("data.ledger"))).unwrap();
                 kinds[2] += 1;
             } else {
@@ -394,6 +397,41 @@ fn a_file_that_changes_during_a_run_is_refused() {
     let words = format!("{DPM} --out-of-core --ledger HOME/data.ledger --out HOME/out");
     let error = home.by_passes(&words, &unsynced(), draws, &mut |_| ()).unwrap_err().to_string();
     assert!(error.contains("its rows are not those of the first pass"), "{error}");
+}
+
+/// What is spent is not said to be unspent, wherever what a release goes on from may have gone.
+#[test]
+fn where_there_is_nothing_to_go_on_with_it_is_said_what_the_ledger_has() {
+    let home = stopped(1);
+    let resume = |out: &str| {
+        home.go(&format!("--out HOME/{out} --resume"), &unsynced()).unwrap_err().to_string()
+    };
+    let shown = || LedgerFile::at(&home.path("data.ledger")).read().unwrap().show().unwrap();
+    assert!(shown().contains(&format!("and spent: {}\n", home.path("out").display())));
+    fs::rename(home.state("out"), home.path("elsewhere")).unwrap();
+    let error = resume("out");
+    assert!(error.contains("is spent, and what it goes on from is not there"), "{error}");
+    assert!(resume("new").contains("nothing of one is spent"));
+    fs::rename(home.path("elsewhere"), home.state("out")).unwrap();
+    home.again();
+    assert!(resume("out").contains("holds a release"));
+    assert!(shown().contains(&format!("in its place: {}\n", home.path("out").display())));
+    fs::remove_dir_all(home.path("out")).unwrap();
+    assert!(resume("out").contains("is spent, and it is not there any more"));
+}
+
+/// A pipe is gone after the first pass, which is spent.
+#[cfg(unix)]
+#[test]
+fn what_cannot_be_read_again_is_refused_before_anything_is_spent() {
+    let home = Home::new();
+    let draws: &mut PassDraws<'_> = &mut |_, _| panic!("nothing may be drawn");
+    fs::remove_file(home.path("p.csv")).unwrap();
+    std::os::unix::fs::symlink("/dev/null", home.path("p.csv")).unwrap();
+    let words = format!("{DPM} --out-of-core --ledger HOME/data.ledger --out HOME/out");
+    let error = home.by_passes(&words, &unsynced(), draws, &mut |_| ()).unwrap_err().to_string();
+    assert!(error.contains("can be read again"), "{error}");
+    assert!(home.entries().len() == 1 && !home.state("out").exists());
 }
 
 #[test]
@@ -599,7 +637,7 @@ fn a_release_from_tables_is_that_from_the_file_and_what_is_no_table_of_all_rows_
         let mut lies = vec![
             (change("dptable1", "dptable2"), "not a whole table"),
             (change(&asked.signature()[9..25], "0123456789abcdef"), "another plan"),
-            (change(&format!("-{pass}-"), "-77-"), "answers pass 77"),
+            (change(&format!("-{pass}-"), "-77-"), "answers pass 78"),
             (lines[..first_entry].to_vec(), "not a whole table"),
             (lines[1..].to_vec(), "not a whole table"),
             (lines[..1].to_vec(), "not a whole table"),

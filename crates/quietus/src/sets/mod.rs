@@ -131,7 +131,7 @@ pub(crate) fn check(args: &SetArgs, aim: Aim) -> Result<String, Error> {
         (people.memberships() as u64, "of them different"),
         (unknown, "left out: of no public set"),
         (nobodys, "left out: nobody's"),
-        (passed_over, "left out: too few or too many cells, or a line break in one"),
+        (passed_over, "left out: too few or too many cells, a line break in one, or above 1 MB"),
     ] {
         let _ = writeln!(text, "{number:12}  {what}");
     }

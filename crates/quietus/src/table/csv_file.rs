@@ -1,7 +1,7 @@
 //! Comma-separated values, or with another delimiter, plain or in gzip.
 
 use super::limits::Limits;
-use super::quotes::Quotes;
+use super::quotes::{Long, Quotes};
 use super::{Cell, Source, TableProblem};
 use csv::ByteRecord;
 use flate2::read::MultiGzDecoder;
@@ -25,6 +25,7 @@ impl<'a> CsvFile<'a> {
         compressed: bool,
         delimiter: u8,
         limits: Limits,
+        long: Long,
     ) -> Result<Self, Wrong> {
         let text: Box<dyn Read + 'a> =
             if compressed { Box::new(MultiGzDecoder::new(file)) } else { Box::new(file) };
@@ -39,6 +40,7 @@ impl<'a> CsvFile<'a> {
                 Box::new(text.chain(&b"\n"[..])) as Box<dyn Read + 'a>,
                 delimiter,
                 limits,
+                long,
             ));
         let (header, chosen, record) = (Vec::new(), Vec::new(), ByteRecord::new());
         let mut file = Self { reader, header, chosen, record, line: 0 };
@@ -46,10 +48,12 @@ impl<'a> CsvFile<'a> {
             return Err((0, TableProblem::Empty));
         }
         let trimmed = |name: &[u8]| String::from_utf8_lossy(name).trim().to_owned();
-        if let Some(place) = file.record.iter().position(has_line_break) {
+        file.header = file.record.iter().map(trimmed).collect();
+        let broken = |(cell, name): (&[u8], &String)| has_line_break(cell) || name.contains('\r');
+        // Where lines end in a carriage return alone all of them are in the header, and nothing would be counted.
+        if let Some(place) = file.record.iter().zip(&file.header).position(broken) {
             return Err((file.line, TableProblem::LineBreak { column: place + 1, name: None }));
         }
-        file.header = file.record.iter().map(trimmed).collect();
         Ok(file)
     }
 

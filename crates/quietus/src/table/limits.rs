@@ -26,6 +26,11 @@ impl Used {
         Self { limits, bytes: 0, record: 0 }
     }
 
+    /// The most bytes of one record.
+    pub(super) fn most_record(&self) -> usize {
+        usize::try_from(self.limits.most_record).unwrap_or(usize::MAX)
+    }
+
     /// So many more bytes of the file.
     pub(super) fn read(&mut self, bytes: usize) -> Result<(), TableProblem> {
         self.bytes = self.bytes.saturating_add(bytes as u64);

@@ -4,8 +4,8 @@
 //!
 //! # What an individual can and cannot do
 //! In a private file no cell ends the reading: text that is no number, not UTF-8, empty, huge or of several lines is read as what it is,
-//! and a row with too few or too many cells is passed over. What is wrong with the file as a file is refused by line: no such columns,
-//! a quote without an end, a record above [`MOST_RECORD`], more bytes than [`Form::most_bytes`].
+//! and a row with too few or too many cells, or above [`MOST_RECORD`], is passed over. What is wrong with the file as a file is refused by line:
+//! no such columns, a quote without an end, more bytes than [`Form::most_bytes`].
 
 mod csv_file;
 mod limits;
@@ -24,6 +24,7 @@ use csv_file::CsvFile;
 use limits::Limits;
 pub use limits::MOST_RECORD;
 pub use problem::{TableError, TableProblem};
+use quotes::Long;
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::Read;
@@ -127,7 +128,7 @@ impl Rows<'static> {
         let source: Box<dyn Source> = if is_binary(path) {
             open_parquet(file, form).map_err(|problem| table(path, 0, problem))?
         } else {
-            csv(file, path, form)?
+            csv(file, path, form, secrecy)?
         };
         Ok(Self::new(source, path, secrecy, form.clone()))
     }
@@ -145,7 +146,7 @@ impl<'a> Rows<'a> {
     /// [`TableError`] if it cannot be read or is empty.
     pub fn from_csv(text: impl Read + 'a, path: &Path) -> Result<Self, TableError> {
         let form = Form::default();
-        Ok(Self::new(csv(text, path, &form)?, path, Secrecy::Public, form))
+        Ok(Self::new(csv(text, path, &form, Secrecy::Public)?, path, Secrecy::Public, form))
     }
 
     /// The names of all columns, as they are in the file.
@@ -382,8 +383,13 @@ fn csv<'a>(
     text: impl Read + 'a,
     path: &Path,
     form: &Form,
+    secrecy: Secrecy,
 ) -> Result<Box<dyn Source + 'a>, TableError> {
-    let file = CsvFile::open(text, is_compressed(path), form.delimiter, limits_of(form));
+    let long = match secrecy {
+        Secrecy::Public => Long::Refused,
+        Secrecy::Private => Long::Ragged,
+    };
+    let file = CsvFile::open(text, is_compressed(path), form.delimiter, limits_of(form), long);
     Ok(Box::new(file.map_err(|(line, problem)| table(path, line, problem))?))
 }
 

@@ -24,6 +24,8 @@ pub(super) struct ParquetFile {
     used: Used,
     /// Whether there is text enough in the batch for a record that is too long.
     long: bool,
+    /// What is wrong with the current record, if it is too long.
+    too_long: Option<TableProblem>,
     header: Vec<String>,
     columns: Vec<Column>,
     next_group: usize,
@@ -71,8 +73,21 @@ impl ParquetFile {
         let columns = file.metadata().file_metadata().schema_descr().columns();
         let header = columns.iter().map(|column| column.path().string()).collect();
         let (columns, next_group, at, rows, line) = (Vec::new(), 0, 0, 0, 0);
-        let (used, long) = (Used::new(limits), false);
-        Ok(Self { file, bytes, limits, used, long, header, columns, next_group, at, rows, line })
+        let (used, long, too_long) = (Used::new(limits), false, None);
+        Ok(Self {
+            file,
+            bytes,
+            limits,
+            used,
+            long,
+            too_long,
+            header,
+            columns,
+            next_group,
+            at,
+            rows,
+            line,
+        })
     }
 
     /// Decodes the next rows; false if there are none left.
@@ -147,18 +162,18 @@ impl Source for ParquetFile {
             return Ok(false);
         }
         self.line += 1;
+        self.too_long = None;
         if self.long {
             self.used.next_record();
-            for column in &self.columns {
-                let bytes = column.batch[self.at].bytes();
-                self.used.within_record(bytes).map_err(|problem| (self.line, problem))?;
-            }
+            let (used, at) = (&mut self.used, self.at);
+            let mut bytes = self.columns.iter().map(|column| column.batch[at].bytes());
+            self.too_long = bytes.try_for_each(|bytes| used.within_record(bytes)).err();
         }
         Ok(true)
     }
 
     fn shape(&self) -> Option<TableProblem> {
-        None
+        self.too_long.clone()
     }
 
     fn line(&self) -> u64 {

@@ -172,7 +172,10 @@ pub(crate) fn check(args: &TopArgs) -> Result<String, Error> {
         (nobodys, "rows left out: nobody's"),
         (unknown, "rows left out: not one of the public items"),
         (beyond, "rows left out: of persons beyond --users"),
-        (passed_over, "rows left out: too few or too many cells, or a line break in one"),
+        (
+            passed_over,
+            "rows left out: too few or too many cells, a line break in one, or above 1 MB",
+        ),
     ] {
         let _ = writeln!(text, "{number:12}  {what}");
     }

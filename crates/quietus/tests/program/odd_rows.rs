@@ -6,7 +6,9 @@ use std::fs;
 /// Rows that no log should have: each run ends well and says the same words, whoever is in it.
 #[test]
 fn odd_users_of_a_log_change_no_exit_code_no_word_and_no_name_of_a_file() {
-    let odd: [&[u8]; 12] = [
+    let long = [b"x,A,\"", &vec![b'0'; 1 << 21][..], b"\""].concat();
+    let odd: [&[u8]; 13] = [
+        &long,
         b"x,A,0",
         b"x,A,",
         b",A,0",
@@ -47,8 +49,10 @@ fn odd_users_of_a_log_change_no_exit_code_no_word_and_no_name_of_a_file() {
 
 /// Rows that no file should have: each release ends well and says the same words, whoever is in it.
 #[test]
-fn ten_odd_individuals_change_no_exit_code_no_word_and_no_name_of_a_file() {
-    let odd: [&[u8]; 10] = [
+fn odd_individuals_change_no_exit_code_no_word_and_no_name_of_a_file() {
+    let long = [b"A,3,\"", &vec![b'1'; 1 << 21][..], b"\""].concat();
+    let odd: [&[u8]; 11] = [
+        &long,
         b"A,seven,1",
         b"A,,1",
         b",,",

@@ -119,6 +119,9 @@ fn what_was_given_is_shown_as_it_was_and_with_its_limit() {
     assert!(
         home.ok(&format!("plan {cluster} --k 2 --rows 1000")).contains("delta 0.999999 is large")
     );
+    let narrow = "cluster --range when=0,1e-300 --unscaled --k 2 --epsilon 1 --delta 1e-6";
+    let error = home.refused(&format!("plan {narrow}"));
+    assert!(error.contains("at least 1e-75, got 1e-300"), "{error}");
     let error = home.refused(&format!("release {COUNT_WITHOUT} --out out --no-ledger"));
     assert!(error.contains("--data must be a file"), "{error}");
     let made = home.ok("ledger new large.ledger --dataset x --epsilon 1 --delta 0.5");

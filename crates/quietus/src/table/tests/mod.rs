@@ -105,16 +105,56 @@ fn other_delimiters_and_other_names_are_read() {
     assert_eq!(seen, [Some("a;b".to_owned()), Some("c,d".to_owned())]);
 }
 
-/// As a file of three gigabytes in one line, packed or not: it ends where the record is too long, or the file.
+/// Whoever is longer than any should be is left out, and stops nobody: also where the cell goes on for lines, or has the quotes of what was typed.
 #[test]
-fn what_never_ends_is_refused_where_the_limit_is() {
-    for (unit, line) in [("x", 3), ("\"\"", 3), ("\n", 3)] {
+fn a_record_that_is_too_long_is_passed_over_in_a_private_file_and_refused_in_a_public_one() {
+    let (some, form) = (|text: &str| Some(text.to_owned()), Form::default());
+    let counted = vec![some("1"), some("9")];
+    for (unit, often) in
+        [("x", 1 << 20), ("\"\"", 1 << 19), ("\n", (1 << 20) + 1), ("a\n,\"\"", 1 << 18)]
+    {
+        let long = unit.repeat(often);
+        for (before, after) in [("\"", "\",2"), ("7,\"", "\""), ("\"", "\"")] {
+            let long = format!("{before}{long}{after}\n");
+            let text = format!("a,b\n1,2\n{long}9,\"3\"\n{long}");
+            let seen = private(text.as_bytes(), &form, "a").unwrap();
+            assert_eq!(seen, (counted.clone(), 2), "{before}{unit}");
+            let error = texts("p.csv", text.as_bytes(), &["a"]).unwrap_err();
+            let want = "DIR/p.csv, line 3: a record begins here that is longer than 1048576 bytes";
+            assert_eq!(error, want);
+            // Lines are counted on, as far as they are kept in mind.
+            if unit != "\n" {
+                let lines = 4 + text.matches('\n').count() - 3;
+                let wrong = private((text + "\"x\"y,1\n").as_bytes(), &form, "a").unwrap_err();
+                let want = format!("DIR/p.csv, line {lines}: a quote begins a cell here, and");
+                assert!(wrong.starts_with(&want), "{before}{unit}: {wrong}");
+            }
+        }
+    }
+    // To the byte, the end of the line included; and without quotes.
+    for long in (1 << 20) - 8..(1 << 20) + 8 {
+        let x = "x".repeat(long);
+        for (row, length) in [(format!("7,\"{x}\"\n"), long + 5), (format!("7,{x}\n"), long + 3)] {
+            let text = format!("a,b\n1,2\n{row}9,3\n");
+            let (seen, passed_over) = private(text.as_bytes(), &form, "a").unwrap();
+            assert_eq!(
+                (seen.len(), passed_over == 1),
+                (3 - usize::from(length > 1 << 20), length > 1 << 20)
+            );
+        }
+    }
+    let header = format!("a,{}\n1,2\n", "b".repeat(1 << 20));
+    let error = private(header.as_bytes(), &form, "a").unwrap_err();
+    assert_eq!(error, "DIR/p.csv, line 1: a record begins here that is longer than 1048576 bytes");
+}
+
+/// As a file of three gigabytes in one line, packed or not: it is refused at its end, or that of the file, and takes no memory until then.
+#[test]
+fn what_never_ends_is_refused() {
+    for unit in ["x", "\"\"", "\n"] {
         let text = format!("a,b\n1,2\n\"{}", unit.repeat(1_100_000));
         let error = private(text.as_bytes(), &Form::default(), "a").unwrap_err();
-        let want = format!(
-            "DIR/p.csv, line {line}: a record begins here that is longer than 1048576 bytes"
-        );
-        assert_eq!(error, want);
+        assert_eq!(error, "DIR/p.csv, line 3: a quote begins a cell here and none ends it");
     }
     let fine = format!("a,b\n1,{}\n", "x".repeat(1_000_000));
     assert_eq!(private(fine.as_bytes(), &Form::default(), "a").unwrap().0.len(), 1);
@@ -161,6 +201,7 @@ fn a_quote_that_goes_astray_is_named_by_line() {
     insta::assert_snapshot!(refused("a,b\n\n1,\"x\n2,\"y\"\n"), @"DIR/t.csv, line 3: a quote begins a cell here, and behind the one that ends it there is more");
     insta::assert_snapshot!(refused("a,b\n0,0\n\"1,x\n2\",y\n"), @"DIR/t.csv, line 3: column 1 (a) has a line break");
     insta::assert_snapshot!(refused("a,\"b\n1,x\"\n2,y\n"), @"DIR/t.csv, line 1: the name of column 2 has a line break");
+    insta::assert_snapshot!(refused("a,b\r1,x\r2,y\r"), @"DIR/t.csv, line 1: the name of column 2 has a line break");
     insta::assert_snapshot!(refused("a,b\n1,\"x\" \"\n2,y\n"), @"DIR/t.csv, line 2: a quote begins a cell here, and behind the one that ends it there is more");
     insta::assert_snapshot!(refused("\"a"), @"DIR/t.csv, line 1: a quote begins a cell here and none ends it");
     let fine = "\u{feff}\"a\",\"b\"\",\"\n1,5\" pipe\r\n2,\"5\"\" pipe,\n\"\"new\"\"\" \n3,\"\"\"\"\n4,\"\"";
@@ -217,4 +258,81 @@ fn rows_are_visited_while_the_file_is_still_being_read() {
     let (mut sum, file) = (0, header.chain(Endless { left: 200_000 }));
     let rows = for_each_row(file, Path::new("b.csv"), &["unit"], |row| sum += row[0]).unwrap();
     assert_eq!((rows, sum), (200_000, 200_000));
+}
+
+/// Records of a text as they stand there, by the plainest rule: a line break ends one unless it is in a quoted cell.
+fn raw_records(text: &str) -> Vec<String> {
+    let (mut records, mut record, mut letters) =
+        (Vec::new(), String::new(), text.chars().peekable());
+    let (mut quoted, mut start) = (false, true);
+    while let Some(letter) = letters.next() {
+        record.push(letter);
+        if quoted && letter == '"' && letters.peek() == Some(&'"') {
+            record.extend(letters.next());
+            continue;
+        }
+        quoted = if quoted { letter != '"' } else { start && letter == '"' };
+        start = !quoted && [',', '\n'].contains(&letter);
+        if start && letter == '\n' {
+            records.push(std::mem::take(&mut record));
+        }
+    }
+    records
+}
+
+/// What is too long is left out and changes nothing else, however the text is cut into reads.
+#[test]
+fn without_what_is_too_long_a_file_is_what_it_was() {
+    use super::Source;
+    use super::csv_file::CsvFile;
+    use super::limits::Limits;
+    use super::quotes::Long;
+    use rand::rngs::ChaCha20Rng;
+    use rand::{RngExt, SeedableRng};
+
+    /// A few bytes at once.
+    struct Bits<'a>(&'a [u8], usize);
+    impl Read for Bits<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            let most = self.1.min(buffer.len());
+            self.0.read(&mut buffer[..most])
+        }
+    }
+    let read = |text: &str, most_record: u64, at_once: usize| {
+        let limits = Limits { most_bytes: 1 << 20, most_record };
+        let bits = Bits(text.as_bytes(), at_once);
+        let mut file = CsvFile::open(bits, false, b',', limits, Long::Ragged).ok()?;
+        file.choose(&[0, 1]).ok()?;
+        let mut rows = Vec::new();
+        while file.advance().ok()? {
+            if file.shape().is_none() {
+                let cell = |place| match file.cell(place) {
+                    super::Cell::Text(text) => text.to_vec(),
+                    other => panic!("{other:?}"),
+                };
+                rows.push([cell(0), cell(1)]);
+            }
+        }
+        Some(rows)
+    };
+    let mut rng = ChaCha20Rng::seed_from_u64(7);
+    let (mut whole, mut cut) = (0, 0);
+    for _ in 0..4_000 {
+        let piece = |rng: &mut ChaCha20Rng| {
+            [",", "\n", "\"", "\"\"", "a", "bb", " ", "\r\n", ",\"", "\",", "\"\n"]
+                [rng.random_range(0..11)]
+        };
+        let pieces: String = (0..rng.random_range(0..60)).map(|_| piece(&mut rng)).collect();
+        let text = format!("a,b\n{pieces}\n");
+        let Some(rows) = read(&text, 1 << 20, 1 << 20) else { continue };
+        whole += usize::from(rows.len() > 1);
+        let fits = |record: &String| record.len() <= 12;
+        let kept: Vec<String> = raw_records(&text).into_iter().filter(fits).collect();
+        let without = read(&kept.concat(), 1 << 20, 1 << 20).unwrap();
+        cut += usize::from(without.len() < rows.len() && !without.is_empty());
+        for at_once in [1, 2, 3, 7, 1 << 20] {
+            assert_eq!(read(&text, 12, at_once).as_ref(), Some(&without), "{text:?} by {at_once}");
+        }
+    }
+    assert!(whole > 100 && cut > 10, "{whole} {cut}");
 }

@@ -165,6 +165,16 @@ fn what_parquet_cannot_give_is_named() {
     let long = "x".repeat(1 << 19);
     write(&path, &format!("a,b\nx,y\n{long}x,{long}\n"), &[Kind::Text, Kind::Bytes], 10);
     insta::assert_snapshot!(texts_of(&path, &["a", "b"]).unwrap_err(), @"DIR/a.parquet, row 2: a record begins here that is longer than 1048576 bytes");
+    // In a private file it stops nobody.
+    let text = format!("a,b\nx,y\n{long}x,{long}\nz,y\n");
+    write(&path, &text, &[Kind::Text, Kind::Bytes], 10);
+    let mut rows = Rows::open(&path, Secrecy::Private, &Form::default()).unwrap();
+    rows.choose(&["a", "b"]).unwrap();
+    let mut seen = Vec::new();
+    while rows.advance().unwrap() {
+        seen.push(rows.name_or_none(0).unwrap().into_owned());
+    }
+    assert_eq!((seen, rows.passed_over()), (vec!["x".to_owned(), "z".to_owned()], 1));
     write(&path, "a,b,c,d\nx,0.5,3,4\n,1,4,\n", &kinds, 10);
 
     let whole = std::fs::read(&path).unwrap();
