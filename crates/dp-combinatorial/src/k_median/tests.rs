@@ -222,6 +222,8 @@ fn cells_are_recommended_by_public_facts() {
     let asked = [(31, 0.1, 1_000), (32, 0.1, 1_000), (10, 1.0, 4_000), (10, 1.0, 4_001)];
     let have = asked.map(|(k, epsilon, users)| has_cells(plane, k, epsilon, users));
     assert_eq!(have, [true, false, true, false]);
+    // The smaller epsilon is, the more users are few.
+    assert!(has_cells(plane, 10, 0.1, 39_000) && !has_cells(plane, 10, 0.1, 41_000));
     let mut edge = |i: u32| (i % 1_000, rng.random_range(0..1_000), rng.random_range(1..100));
     let edges: Vec<Edge> = (0..4_000).map(&mut edge).collect();
     let graph = Metric::from_graph(1_000, &edges, None).unwrap();
