@@ -369,6 +369,21 @@ mod tests {
         assert!(together < 1.04 * alone, "{together} for {alone}");
     }
 
+    /// Cells of eight nodes with ten users each, hardly any noise: without a node's own count, what is around it has ten users per node, too.
+    #[test]
+    fn what_is_around_a_node_is_users_per_node_of_the_others() {
+        let cell_of: Vec<u32> = (0..64).map(|node| node / 8 * 8).collect();
+        let (noisy, single) = ([10; 64], (0..64).collect::<Vec<u32>>());
+        let level = Level::new(cell_of, (&noisy, 50.0), 256, None);
+        let around = level.around(&single, &noisy, 50.0);
+        assert!(around.iter().all(|users| (users - 10.0).abs() < 0.5), "{around:?}");
+        // Where nobody else is in the cell, it is what is usual.
+        let mixed: Vec<i64> = (0..64).map(|node| node % 2 * 10).collect();
+        let alone = Level::new(single.clone(), (&mixed, 50.0), 256, None);
+        let around = alone.around(&single, &mixed, 50.0);
+        assert!(around.iter().all(|users| (users - 5.0).abs() < 0.1), "{around:?}");
+    }
+
     #[test]
     fn edges_of_the_range() {
         for noisy in [vec![], vec![0], vec![-5; 9], vec![i64::MAX, i64::MIN, 0], vec![1 << 40; 3]] {
