@@ -66,7 +66,7 @@ impl Default for MetricHistogramSettings {
 /// # Complexity
 /// `O(users + nodes)` draws and counts. [`Denoise::Neighbourhoods`] looks at `nodes * min(nodes / 4, 4096)`
 /// distances at most, for cells around points that are far from each other, and at a fraction of them where
-/// a place has few neighbours, as in the plane. Then the searches, see [`FasterPam`](super::FasterPam).
+/// a place has few neighbours, as in the plane; a plan with cells at `nodes * min(8 k, 4096)` at most. Then the searches, see [`FasterPam`](super::FasterPam).
 ///
 /// # Bad records
 /// A user at no node is dropped.
@@ -120,11 +120,14 @@ impl MetricHistogram {
         Ok(Self { k, power, budget, settings, metric: Arc::clone(metric), epsilon, count, cells })
     }
 
-    /// The standard error of the sum of [`users`](Clustering::users) over these places, each of which is a node and given once.
+    /// The standard error of the sum of [`users`](Clustering::users) over these places, each given once. What is no node adds nothing.
     pub fn standard_error(&self, places: &[u32]) -> f64 {
         let noise = self.count.standard_deviation().powi(2);
+        let nodes = self.metric.nodes();
+        let places: Vec<u32> =
+            places.iter().copied().filter(|&place| (place as usize) < nodes).collect();
         let variance = match &self.cells {
-            Some(cells) => cells.variance(places, noise),
+            Some(cells) => cells.variance(&places, noise),
             None => noise * places.len() as f64,
         };
         variance.sqrt()

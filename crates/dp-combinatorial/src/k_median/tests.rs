@@ -279,6 +279,7 @@ fn sums_of_counts_have_the_error_that_is_stated() {
             MetricHistogram::new(&metric, 1, Power::Median, budget(0.5, 0.0), settings).unwrap();
         let stated = plan.standard_error(&near);
         let of_one = (0..100).map(|node| plan.standard_error(&[node])).fold(0.0, f64::max);
+        assert!(plan.standard_error(&[100, u32::MAX]).abs() < 1e-12);
         assert!((plan.place_error() / of_one - 1.0).abs() < 1e-12, "{of_one}");
         let mut off = || {
             let counted = plan.simulate(&users, &mut rng).unwrap().output.users;
