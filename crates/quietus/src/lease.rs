@@ -286,10 +286,8 @@ mod tests {
         let ledger = LedgerFile::create(&path, "log", AddRemove, limit, "id", &RealDisk).unwrap();
         let looks = std::fs::File::open(&path).unwrap();
         looks.lock_shared().unwrap();
-        let (done, answers) = std::sync::mpsc::channel();
-        std::thread::spawn(move || done.send(ledger.read().is_ok()));
         // One that waits would wait for ever.
-        assert_eq!(answers.recv_timeout(std::time::Duration::from_mins(1)), Ok(true));
+        assert!(ledger.read().is_ok());
         drop(looks);
     }
 

@@ -38,8 +38,8 @@ impl Method {
     /// The histogram, unless there are so many nodes that distances are not kept (20,000), fewer than `1 / epsilon` users for each of them, and nothing
     /// to be won from [cells](MetricHistogramSettings::recommended): then most of the work would go into noise.
     ///
-    /// Where cells do help, as in the plane, the histogram was better in all experiments, with 1,000 to 25,000 nodes: users concentrated on some of the
-    /// nodes or spread smoothly. Without them it is worse by up to a fifth where fewer than `1 / epsilon` per node are spread smoothly. Metrics of
+    /// Where cells do help, as in the plane, the histogram was better in experiments with 1,000 to 25,000 nodes, users concentrated on some of the
+    /// nodes or spread smoothly (once picks were 1 % closer). Without them it is worse by up to a fifth where fewer than `1 / epsilon` per node are spread smoothly. Metrics of
     /// many nodes without cells were not compared.
     ///
     /// `users_hint` is roughly the number of users, as publicly known. It must not be counted.

@@ -24,7 +24,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! - [`MetricClustering`]: picks a mechanism for the size of the data; start here.
+//! - [`MetricClustering`]: picks a mechanism and its settings by public facts; start here.
 //! - [`MetricHistogram`], [`MetricBicriteria`]: the mechanisms, both pure by default.
 //! - [`Metric`]: public distances, from a matrix, points or a graph.
 //! - [`FasterPam`]: the search on weights that are public or released.
