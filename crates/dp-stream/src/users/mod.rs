@@ -19,6 +19,8 @@ use table::ItemTable;
 const GONE: u8 = 255;
 /// Events are taken up so many at a time, at most.
 const MOST_PORTION: usize = 256;
+/// So many items of a user are compared each with each.
+const FEW_ITEMS: usize = 8;
 /// Has shown an item in the step under way. Between steps no user is busy.
 const BUSY: u8 = GONE - 1;
 
@@ -305,25 +307,24 @@ impl Participants {
             self.charged[user as usize] = BUSY;
             let room = self.admission.room(before);
             let mut admit = |item| self.admitted.push(Shown { item, user, before });
-            match own {
-                [a, b] if room > 1 => {
-                    admit(a.item);
-                    if b.item != a.item {
-                        admit(b.item);
+            if own.len() <= room.min(FEW_ITEMS) {
+                // All of them count, each item once, and no order decides.
+                for (place, shown) in own.iter().enumerate() {
+                    if own[..place].iter().all(|earlier| earlier.item != shown.item) {
+                        admit(shown.item);
                     }
                 }
-                _ => {
-                    ranked.clear();
-                    let number = self.first_user + user;
-                    let rank = |shown: &Shown| (order.rank(number, shown.item), shown.item);
-                    ranked.extend(own.iter().map(rank));
-                    ranked.sort_unstable();
-                    // No two items have one rank, so what is alike is an item that was shown again.
-                    ranked.dedup();
-                    for &(_, item) in ranked.iter().take(room) {
-                        admit(item);
-                    }
-                }
+                continue;
+            }
+            ranked.clear();
+            let number = self.first_user + user;
+            let rank = |shown: &Shown| (order.rank(number, shown.item), shown.item);
+            ranked.extend(own.iter().map(rank));
+            ranked.sort_unstable();
+            // No two items have one rank, so what is alike is an item that was shown again.
+            ranked.dedup();
+            for &(_, item) in ranked.iter().take(room) {
+                admit(item);
             }
         }
         shown.clear();

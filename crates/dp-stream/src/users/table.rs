@@ -36,6 +36,8 @@ struct Entry {
 const BLOCK: usize = 64;
 /// Above so many entries, one is waited for about as long as for a head.
 const MANY: usize = 1 << 16;
+/// In place of the next stamp: the smallest stamp is 1.
+const END: u32 = 0;
 /// Stamps begin again above this.
 const MOST_STAMPS: u32 = 1 << 31;
 
@@ -136,19 +138,23 @@ impl ItemTable {
 
     #[inline]
     fn add_to(&mut self, chain: usize, item: u64) -> u32 {
-        let head = self.heads[chain];
-        let mut at = head;
+        let mut last = None;
+        let mut at = self.heads[chain];
         while let Some(index) = at.checked_sub(self.first) {
             let entry = &mut self.entries[index as usize];
             if entry.item == item {
                 entry.count = entry.count.saturating_add(1);
                 return index;
             }
-            at = entry.next;
+            (last, at) = (Some(index), entry.next);
         }
         let stamp = self.end();
-        self.entries.push(Entry { item, count: 1, next: head });
-        self.heads[chain] = stamp;
+        self.entries.push(Entry { item, count: 1, next: END });
+        match last {
+            // What comes often came early, and is found early.
+            Some(last) => self.entries[last as usize].next = stamp,
+            None => self.heads[chain] = stamp,
+        }
         stamp - self.first
     }
 
@@ -179,7 +185,8 @@ impl ItemTable {
         self.first = 1;
         self.heads.clear();
         self.heads.resize(size, 0);
-        for index in 0..self.entries.len() {
+        // From the last on, so that the earliest of a chain comes first.
+        for index in (0..self.entries.len()).rev() {
             let chain = self.chain(self.entries[index].item);
             self.entries[index].next = self.heads[chain];
             self.heads[chain] = 1 + u32::try_from(index).expect("fewer than 2^31 distinct items");
