@@ -70,6 +70,13 @@ pub struct MapLevel {
     pub standard_deviation: f64,
 }
 
+impl MapLevel {
+    /// There are two to the power of this cells per side.
+    pub(crate) fn number(&self) -> u32 {
+        (self.vertices_per_dimension - 1).trailing_zeros()
+    }
+}
+
 impl<R: MapRelation> PrivateMap<R> {
     /// The levels, the coarsest first.
     pub fn levels(&self) -> Vec<MapLevel> {

@@ -59,6 +59,7 @@
 //! Running time and memory access patterns depend on the data.
 
 mod counts;
+mod deviation;
 mod fit;
 mod mechanism;
 mod params;

@@ -101,6 +101,11 @@ impl Pyramid {
     }
 }
 
+/// Vertices of a level.
+pub(super) fn vertices(dim: usize, level: u32) -> usize {
+    per_axis(level).pow(axis_u32(dim))
+}
+
 /// Vertices of a level along one axis.
 fn per_axis(level: u32) -> usize {
     (1 << level) + 1

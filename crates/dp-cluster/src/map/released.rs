@@ -4,7 +4,9 @@ use dp_geometry::{Cloud, NestedGrid, Points, PublicBox};
 use rand::Rng;
 use serde::{Deserialize, Serialize};
 
+use super::deviation::deviation;
 use super::fit::MapFit;
+use super::mechanism::MapLevel;
 use super::vertices::grid_of;
 use crate::clustering::nearest_weights;
 use crate::coreset::PrivateCoreset;
@@ -91,6 +93,15 @@ impl ReleasedMap {
     /// The weights, and how good they are certified to be.
     pub fn fit(&self) -> &MapFit {
         &self.fit
+    }
+
+    /// How far noise moves the sum of a function over all records, as the map has it; `levels` are its plan's.
+    pub(crate) fn deviation(&self, levels: &[MapLevel], function: impl Fn(&[f64]) -> f64) -> f64 {
+        let cloud = Cloud::new(&self.grid(), self.level).expect("of a plan");
+        let dim = self.public_box.dim();
+        let values: Vec<f64> = cloud.places().chunks_exact(dim).map(function).collect();
+        let levels = levels.iter().map(|level| (level.number(), level.standard_deviation.powi(2)));
+        deviation(dim, levels, &self.fit.weights, &values)
     }
 
     /// The vertices that have a weight. If none has, since there seem to be no records, all have the same, which is too little to be
