@@ -14,7 +14,8 @@ delta is n^-1.5; the number of points is public. Means over runs ± standard dev
 
 - **squared inertia**: sum of squared distances of all points to their nearest centre; what the \
 published tables hold. **x baseline** is its ratio to the non-private k-means++ of the same source; **floor** is what the \
-same ratio would be for one round of noise around known clusters: no method here can be expected below it.
+same ratio would be for one round of noise around known clusters: no method here can be expected below it. `public-uniform` shares out the \
+public box evenly and does not look at the points.
 - **KMeans distance**, normalised: mean distance from a centre to the nearest one of a non-private \
 reference clustering, over several of these, as a share of the diagonal of the declared range.
 - **silhouette**: on a sample, 1 is best, -1 for a single cluster. **accuracy**: share of points \

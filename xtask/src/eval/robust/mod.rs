@@ -14,14 +14,13 @@ use dp_mechanism::ChaCha20Rng;
 use quietus_datasets::prepare::Dataset;
 use quietus_datasets::seed::named_rng;
 use quietus_datasets::sets::robust::{self as data, SETS, Set};
-use rand::RngExt;
 
 const INTRODUCTION: &str = "\
 Generated sets of kinds that clusterings fail on. **cost** is the squared inertia as a multiple of that of the best of five k-means++ \
 without privacy, mean over runs ± standard deviation; where that is less than a thousandth of the cluster's range squared for each \
 record and coordinate, that much is added to both. **floor** is what the same budget would lose in one round if the cluster of each \
-record and the radius around four fifths of its records were known: no method here can be expected below it. `public-uniform` does not \
-look at the records.";
+record and the radius around four fifths of its records were known: no method here can be expected below it. `public-uniform` shares \
+out the public box evenly and does not look at the records.";
 
 /// Sets of more records are for a fuller evaluation.
 const QUICK: usize = 5_000;
@@ -30,12 +29,8 @@ const QUICK: usize = 5_000;
 #[derive(Debug)]
 pub(crate) struct Robust;
 
-/// Uniform points, or an algorithm by its number among all.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Method {
-    Uniform,
-    Algorithm(usize),
-}
+/// An algorithm, by its number among all.
+type Method = usize;
 
 impl Family for Robust {
     const ID: &'static str = "robust";
@@ -60,24 +55,18 @@ impl Family for Robust {
     }
 
     fn methods(_: &&'static Set, _: Effort) -> Vec<Method> {
-        let all = (0..algorithms::all().len()).map(Method::Algorithm);
-        all.chain([Method::Uniform]).collect()
+        (0..algorithms::all().len()).collect()
     }
 
     fn label(method: Method) -> Label {
-        let of = |algorithm, variant: &str, relation, has_epsilon| Label {
-            algorithm,
-            variant: variant.to_owned(),
-            relation,
-            has_epsilon,
+        let algorithm = &algorithms::all()[method];
+        Label {
+            algorithm: algorithm.id(),
+            variant: algorithm.variant().to_owned(),
+            relation: algorithm.relation(),
+            has_epsilon: algorithm.relation().is_some() || algorithm.claims_only(),
             ..Default::default()
-        };
-        let Method::Algorithm(number) = method else {
-            return of("public-uniform", "default", None, false);
-        };
-        let algorithm = &algorithms::all()[number];
-        let paid = algorithm.relation().is_some() || algorithm.claims_only();
-        of(algorithm.id(), algorithm.variant(), algorithm.relation(), paid)
+        }
     }
 
     fn more_epsilons(effort: Effort) -> &'static [f64] {
@@ -134,13 +123,7 @@ impl Bench for Records {
     }
 
     fn run(&self, method: Method, epsilon: f64, rng: &mut ChaCha20Rng) -> Result<Points, Error> {
-        let Method::Algorithm(number) = method else {
-            let recipe = self.dataset.recipe;
-            let (low, high) = recipe.range;
-            let coords = (0..recipe.k * recipe.d).map(|_| rng.random_range(low..high)).collect();
-            return Ok(Points::new(coords, recipe.d)?);
-        };
-        Ok(algorithms::all()[number].run(&self.dataset, epsilon, rng)?.centres)
+        Ok(algorithms::all()[method].run(&self.dataset, epsilon, rng)?.centres)
     }
 
     fn measure(

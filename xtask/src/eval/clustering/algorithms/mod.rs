@@ -9,6 +9,7 @@ use dp_cluster::kmeans::{KMeans, KMeansSettings};
 use dp_geometry::Points;
 use quietus_datasets::catalogue::Recipe;
 use quietus_datasets::prepare::Dataset;
+use rand::RngExt;
 use rand::rngs::ChaCha20Rng;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -50,8 +51,12 @@ pub(crate) trait Algorithm: Send + Sync {
 
 /// The algorithms of the tables, baselines first.
 pub(crate) fn all() -> Vec<Box<dyn Algorithm>> {
-    let baselines: [Box<dyn Algorithm>; 3] =
-        [Box::new(KMeansPlusPlus), Box::new(as_published::Dpm), Box::new(as_published::DpLloyd)];
+    let baselines: [Box<dyn Algorithm>; 4] = [
+        Box::new(KMeansPlusPlus),
+        Box::new(PublicUniform),
+        Box::new(as_published::Dpm),
+        Box::new(as_published::DpLloyd),
+    ];
     let private = private::all().into_iter().map(|one| Box::new(one) as Box<dyn Algorithm>);
     baselines.into_iter().chain(private).collect()
 }
@@ -88,6 +93,42 @@ impl Algorithm for KMeansPlusPlus {
     ) -> Result<Outcome, Error> {
         let settings = KMeansSettings { restarts: STARTS, ..Default::default() };
         let centres = fit(dataset.recipe.k, settings, &dataset.points, rng)?;
+        Ok(Outcome { centres, receipt: None })
+    }
+}
+
+/// Centres that share out the public box evenly: k-means on uniform points. Who is behind it need not have looked at the records.
+struct PublicUniform;
+
+const UNIFORM_POINTS: usize = 4_096;
+
+impl Algorithm for PublicUniform {
+    fn id(&self) -> &'static str {
+        "public-uniform"
+    }
+
+    fn relation(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn params(&self, recipe: &Recipe) -> BTreeMap<String, Value> {
+        let points = UNIFORM_POINTS.into();
+        BTreeMap::from([("k".to_owned(), recipe.k.into()), ("uniform_points".to_owned(), points)])
+    }
+
+    fn run(
+        &self,
+        dataset: &Dataset,
+        _epsilon: f64,
+        rng: &mut ChaCha20Rng,
+    ) -> Result<Outcome, Error> {
+        let (domain, dim) = (&dataset.domain, dataset.domain.dim());
+        let coords = (0..UNIFORM_POINTS * dim).map(|place| {
+            let axis = place % dim;
+            domain.min(axis) + domain.width(axis) * rng.random::<f64>()
+        });
+        let points = Points::new(coords.collect(), dim)?;
+        let centres = fit(dataset.recipe.k, KMeansSettings::default(), &points, rng)?;
         Ok(Outcome { centres, receipt: None })
     }
 }
