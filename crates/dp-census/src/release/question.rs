@@ -468,6 +468,21 @@ mod tests {
         assert!(share <= 1.0 && share > 0.95, "{share}");
     }
 
+    /// What chance alone does grows like a root, fastest from zero on: a size that nobody has gets a share in each of many regions, all at
+    /// once.
+    #[test]
+    fn a_size_that_is_new_in_many_regions_changes_the_number_by_no_more_than_its_length() {
+        for regions in [9, 100, 3_000] {
+            let mut table = [0, 1_000].repeat(regions);
+            let groups = vec![1_000; regions];
+            let before = unlikeness(&groups, &table);
+            table[..2].copy_from_slice(&[1, 999]);
+            let change = before.abs_diff(unlikeness(&groups, &table)) as f64;
+            let share = change / f64::from(unlikeness_length(regions).get());
+            assert!(share <= 1.0, "{regions}: {share}");
+        }
+    }
+
     #[test]
     fn between_levels_there_is_a_number_within_each_region() {
         let parents = [None, Some(0), Some(0), Some(1), Some(1), Some(2), Some(2), Some(2)];

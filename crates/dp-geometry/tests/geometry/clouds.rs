@@ -199,3 +199,23 @@ fn slack_is_what_all_shares_of_two_records_may_lose() {
         assert!(cloud.slack() < lost + f64::from(dim), "{dim}");
     }
 }
+
+/// Where a grid is finer in a part, cells are narrowest there, which need not be where its first end is. One axis: the shares of
+/// two vertices change, by as many cells as the move is long.
+#[test]
+fn the_slope_is_that_of_the_narrowest_cells_of_a_part() {
+    for (from, to) in [(0.0, 1.0), (40.0, 41.0), (63.0, 64.0)] {
+        let [whole, part] =
+            [(0.0, 64.0), (from, to)].map(|(min, max)| PublicBox::cube(1, min, max).unwrap());
+        let grid = NestedGrid::finer_in(whole, part).unwrap();
+        let cloud = Cloud::new(&grid, 4).unwrap();
+        // So short that most steps stay between two vertices.
+        let step = 1.0 / 256.0;
+        let at = |i: i32| shares(&grid, &cloud, &[from + f64::from(i) * step]);
+        let changes = (0..256).map(|i| squared_change(&at(i), &at(i + 1)).sqrt());
+        let most = changes.fold(0.0, f64::max);
+        let moved = Cloud::UNITS as f64 * cloud.slope() * step;
+        assert!(most <= moved + cloud.slack(), "{from}: {most} of {moved}");
+        assert!(most >= 0.99 * moved, "the bound is reached from {from} on: {most} of {moved}");
+    }
+}

@@ -1,6 +1,6 @@
 //! Shares that are chosen, and questions that decide how the loss is spent.
 
-use super::super::{Census, CensusSettings, LevelShares, Method, Privacy};
+use super::super::{Census, CensusSettings, LevelShares, Method, Privacy, unlikeness_length};
 use super::{nation, plan, pure, rng, sizes, up_to, usual, with_totals};
 use crate::{GroupSizes, Hierarchy};
 use approx::assert_abs_diff_eq;
@@ -336,4 +336,32 @@ fn a_question_that_cannot_be_asked_is_refused() {
     let settings = CensusSettings { shares: LevelShares::AfterQuestion(1e-9), ..totals() };
     let error = Census::new(nation(), up_to(4), 100, pure(1e-9), settings).expect_err("no noise");
     assert!(error.to_string().starts_with("noise of the question how unlike regions are: "));
+}
+
+/// Where states have unequally many counties, one group changes the number of counties by as much as the most of them say, so that is what
+/// the noise of the question is for. In noise, as two lengths.
+#[test]
+fn a_question_has_the_noise_of_the_state_with_the_most_counties() {
+    let deviation = |counties: [usize; 6]| {
+        let name = |state: usize| format!("state {state}");
+        let leaf = |state: usize| move |county| (format!("{county} of {state}"), Some(name(state)));
+        let states = (0..6).map(|state| (name(state), Some("all".to_owned())));
+        let leaves = (0..6).flat_map(|state| (0..counties[state]).map(leaf(state)));
+        let regions: Vec<(String, Option<String>)> =
+            [("all".to_owned(), None)].into_iter().chain(states).chain(leaves).collect();
+        let parents = regions.iter().map(|(region, parent)| (&**region, parent.as_deref()));
+        let settings = CensusSettings {
+            shares: LevelShares::AfterQuestion(0.3),
+            ..with_totals(vec![10; 600])
+        };
+        let hierarchy = Hierarchy::new(parents).expect("valid");
+        let plan = Census::new(hierarchy, up_to(99), 6_000, pure(1.0), settings).expect("valid");
+        plan.plan.question.expect("it asks").noise.variance().sqrt()
+    };
+    let length = |counties: usize| {
+        let numbers = [6, counties].map(|regions| f64::from(unlikeness_length(regions).get()));
+        numbers.iter().sum::<f64>()
+    };
+    let ratio = deviation([1, 1, 1, 1, 1, 595]) / deviation([100; 6]);
+    assert_abs_diff_eq!(ratio, length(595) / length(100), epsilon = 1e-6);
 }
