@@ -14,7 +14,7 @@ const MOST_STEPS: usize = 200;
 /// alone: with `A` the shares of their vertices in all sums, and `H = A' diag(precision) A`, they have the covariance `H^-1`. So the variance is
 /// `f' H^-1 f`, which takes one system, by conjugate gradients with a pass over the levels each step.
 ///
-/// Weights of 0 that could as well be above it move in truth: where most are 0, the deviation can be twice this.
+/// Weights of 0 that could as well be above it move in truth: where most are 0, the deviation can be twice this. What is beyond doubles is NaN.
 ///
 /// `levels` are the number of each level that was released, the coarsest first, with the variance of the noise of its vertices.
 pub(super) fn deviation(
@@ -25,7 +25,7 @@ pub(super) fn deviation(
 ) -> f64 {
     let mut moving = Moving::new(dim, levels, weights);
     let function = moving.of(function);
-    dot(&function, &moving.solve(&function)).max(0.0).sqrt()
+    dot(&function, &moving.solve(&function)).sqrt()
 }
 
 /// The weights that move, and the Hessian of the misfit over them.

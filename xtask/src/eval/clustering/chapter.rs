@@ -105,7 +105,8 @@ fn figures(
         }
     }
     let Some(section) = section else { return Ok(()) };
-    let baseline = rows.iter().find(|row| !row.private).and_then(|row| first_run(out, row));
+    let baseline = rows.iter().find(|row| row.algorithm == "kmeans++");
+    let baseline = baseline.and_then(|row| first_run(out, row));
     for row in rows.iter().filter(|row| row.private) {
         let Some(first) = first_run(out, row) else { continue };
         let caption = format!("{id}: points and the private centres of {}", row.label());
