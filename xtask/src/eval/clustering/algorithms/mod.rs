@@ -128,7 +128,7 @@ impl Algorithm for PublicUniform {
             domain.min(axis) + domain.width(axis) * rng.random::<f64>()
         });
         let points = Points::new(coords.collect(), dim)?;
-        let centres = fit(dataset.recipe.k, KMeansSettings::default(), &points, rng)?;
+        let centres = exact_kmeans(&points, dataset.recipe.k, rng)?;
         Ok(Outcome { centres, receipt: None })
     }
 }
