@@ -15,6 +15,8 @@ mod parquet_file;
 #[cfg(feature = "parquet")]
 mod parquet_footer;
 #[cfg(feature = "parquet")]
+mod parquet_lengths;
+#[cfg(feature = "parquet")]
 mod parquet_pages;
 #[cfg(feature = "parquet")]
 mod parquet_texts;

@@ -2,7 +2,7 @@
 //!
 //! The reader of the format reserves what a page's header promises, and unpacks gzip to its end before it compares.
 //! Here it is told that columns are not compressed: it hands over pages as they are in the file, and each is unpacked only as far as there is room.
-//! Pages of texts for which there is none are handed over in parts (`parquet_texts`); all others are refused.
+//! Pages of texts for which there is none, and those by differences, are handed over in parts (`parquet_texts`); all others are refused.
 
 use super::parquet_texts::{Levels, SmallPages, Texts};
 use bytes::{Buf, Bytes};
@@ -14,7 +14,7 @@ use parquet::file::reader::{ChunkReader, Length};
 use parquet::file::serialized_reader::SerializedPageReader;
 use std::cell::Cell;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, BufReader, Read};
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Arc, Once};
 
@@ -96,6 +96,19 @@ impl Bounded {
     }
 }
 
+/// Bytes of a file for what has its own end: that of the file is an error. The reader of the format would pass over as many more numbers of a list as it says there are.
+pub(super) struct UpToTheEnd(BufReader<File>);
+
+impl Read for UpToTheEnd {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let read = self.0.read(bytes)?;
+        if read == 0 && !bytes.is_empty() {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        Ok(read)
+    }
+}
+
 impl Length for Bounded {
     fn len(&self) -> u64 {
         self.file.len()
@@ -103,10 +116,10 @@ impl Length for Bounded {
 }
 
 impl ChunkReader for Bounded {
-    type T = <File as ChunkReader>::T;
+    type T = UpToTheEnd;
 
     fn get_read(&self, start: u64) -> Result<Self::T> {
-        self.file.get_read(start)
+        Ok(UpToTheEnd(self.file.get_read(start)?))
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes> {
@@ -197,6 +210,21 @@ impl Pages {
         Ok(Some(bytes.into()))
     }
 
+    /// The bytes of a page of data. Texts that are stored by their differences are always handed over in parts: the reader would make as many lengths as
+    /// they say.
+    fn unpacked_values(
+        &self,
+        packed: &Bytes,
+        plain: usize,
+        encoding: Encoding,
+    ) -> Result<Option<Bytes>> {
+        let as_it_is = encoding == Encoding::PLAIN || by_dictionary(encoding);
+        if self.physical == Type::BYTE_ARRAY && !as_it_is {
+            return Ok(None);
+        }
+        self.unpacked(packed, plain)
+    }
+
     /// The bytes of a dictionary. Texts for which there is no room are cut.
     fn unpacked_dictionary(&self, packed: Bytes, values: u32) -> Result<Bytes> {
         if self.dictionary.is_some() {
@@ -219,6 +247,7 @@ impl Pages {
         (codec, packed): (Compression, Bytes),
         levels: Option<Bytes>,
         (values, present): (u32, u32),
+        encoding: Encoding,
     ) -> Result<()> {
         let mut texts = Texts::new(codec, packed, self.most_text)?;
         let levels = match levels {
@@ -229,14 +258,18 @@ impl Pages {
                 Some(levels.ok_or_else(|| too_large(self.room))?)
             }
         };
+        let is_plain = encoding == Encoding::PLAIN;
+        if !is_plain && !texts.by_differences(encoding, present, self.room)? {
+            return Err(too_large(self.room));
+        }
         let size = STEP.min(self.room);
         self.parts = Some(SmallPages::new(texts, levels, values, present, size));
         Ok(())
     }
 
-    /// Refuses what is no page of texts one after the other, for there is no other that can be divided.
+    /// Refuses what is no page of texts, for there is no other that can be divided.
     fn check_divisible(&self, encoding: Encoding) -> Result<()> {
-        if self.physical == Type::BYTE_ARRAY && encoding == Encoding::PLAIN {
+        if self.physical == Type::BYTE_ARRAY && !by_dictionary(encoding) {
             return Ok(());
         }
         Err(too_large(self.room))
@@ -257,9 +290,10 @@ impl Pages {
                 self.check_encoding(*encoding)?;
                 self.check_levels(*def_level_encoding)?;
                 let packed = std::mem::take(buf);
-                let Some(bytes) = self.unpacked(&packed, 0)? else {
+                let Some(bytes) = self.unpacked_values(&packed, 0, *encoding)? else {
                     self.check_divisible(*encoding)?;
-                    self.divide((self.codec, packed), None, (*num_values, *num_values))?;
+                    let counts = (*num_values, *num_values);
+                    self.divide((self.codec, packed), None, counts, *encoding)?;
                     return Ok(None);
                 };
                 *buf = bytes;
@@ -280,14 +314,14 @@ impl Pages {
                 let packed = std::mem::take(buf);
                 let (before, rest) = split_at(&packed, levels)?;
                 let plain = if *is_compressed { levels } else { packed.len() };
-                let Some(bytes) = self.unpacked(&packed, plain)? else {
+                let Some(bytes) = self.unpacked_values(&packed, plain, *encoding)? else {
                     self.check_divisible(*encoding)?;
                     let is_plain = !*is_compressed || rest.is_empty();
                     let codec = if is_plain { Compression::UNCOMPRESSED } else { self.codec };
                     let more_nulls = || ParquetError::General("more nulls than values".to_owned());
                     let present = num_values.checked_sub(*num_nulls).ok_or_else(more_nulls)?;
                     let levels = Some(before.slice(repeated..));
-                    self.divide((codec, rest), levels, (*num_values, present))?;
+                    self.divide((codec, rest), levels, (*num_values, present), *encoding)?;
                     return Ok(None);
                 };
                 *buf = bytes;
@@ -325,9 +359,9 @@ impl Pages {
         Err(ParquetError::NYI(reason))
     }
 
-    /// Refuses entries of no dictionary, and texts that are stored as differences: as many lengths are made as they say.
+    /// Refuses entries of no dictionary, and what cannot be read.
     fn check_encoding(&self, encoding: Encoding) -> Result<()> {
-        let entries = matches!(encoding, Encoding::PLAIN_DICTIONARY | Encoding::RLE_DICTIONARY);
+        let entries = by_dictionary(encoding);
         if entries && self.dictionary.is_none() {
             return Err(ParquetError::General("a page comes before its dictionary".to_owned()));
         }
@@ -335,18 +369,22 @@ impl Pages {
             (Encoding::PLAIN, _) => true,
             (_, _) if entries => true,
             (Encoding::DELTA_BINARY_PACKED, kind) => matches!(kind, Type::INT32 | Type::INT64),
+            (Encoding::DELTA_LENGTH_BYTE_ARRAY | Encoding::DELTA_BYTE_ARRAY, kind) => {
+                kind == Type::BYTE_ARRAY
+            }
             (Encoding::BYTE_STREAM_SPLIT, kind) => kind != Type::BYTE_ARRAY,
             _ => false,
         };
         if known {
             return Ok(());
         }
-        let reason = format!(
-            "{} is stored as {encoding}; plain and dictionary columns can be read, and whole numbers as DELTA_BINARY_PACKED",
-            self.physical
-        );
+        let reason = format!("{} is stored as {encoding}, which cannot be read", self.physical);
         Err(ParquetError::NYI(reason))
     }
+}
+
+fn by_dictionary(encoding: Encoding) -> bool {
+    matches!(encoding, Encoding::PLAIN_DICTIONARY | Encoding::RLE_DICTIONARY)
 }
 
 fn split_at(packed: &Bytes, levels: usize) -> Result<(Bytes, Bytes)> {

@@ -3,12 +3,13 @@
 //! A page is as large as the texts of individuals make it, so none may be too large to be read. Its bytes are unpacked on the way, what is cut off
 //! is never held, and the record of a text that was cut is still too long: it is passed over as it would be with the whole text.
 
+use super::parquet_lengths::Lengths;
 use super::parquet_pages::{STEP, TEXT, stream};
 use bytes::Bytes;
 use parquet::basic::{Compression, Encoding};
 use parquet::column::page::Page;
 use parquet::errors::{ParquetError, Result};
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufReader, Cursor, Read};
 
 /// Most values of a small page.
 const VALUES: u32 = 1 << 16;
@@ -19,14 +20,47 @@ const LENGTH: usize = size_of::<u32>();
 /// The texts of a page, one after the other.
 pub(super) struct Texts {
     bytes: BufReader<Box<dyn Read + Send>>,
+    /// `None` if each text has its length before it.
+    differences: Option<Box<Differences>>,
     /// Bytes of one text that are kept.
     most: u32,
+}
+
+/// Texts that have all their lengths before them, and before these how many bytes each shares with the one before; they are left out of it.
+struct Differences {
+    shared: Option<Lengths<Cursor<Vec<u8>>>>,
+    lengths: Lengths<Cursor<Vec<u8>>>,
+    /// What was kept of the text before, if any is shared, and its length.
+    before: Vec<u8>,
+    length: u64,
 }
 
 impl Texts {
     pub(super) fn new(codec: Compression, packed: Bytes, most: usize) -> Result<Self> {
         let bytes = BufReader::with_capacity(1 << 16, stream(codec, packed)?);
-        Ok(Self { bytes, most: u32::try_from(most).unwrap_or(u32::MAX) })
+        Ok(Self { bytes, differences: None, most: u32::try_from(most).unwrap_or(u32::MAX) })
+    }
+
+    /// The same texts if they are stored by their differences and are no more than that; false if there is no room for their lengths.
+    pub(super) fn by_differences(
+        &mut self,
+        encoding: Encoding,
+        most: u32,
+        room: usize,
+    ) -> Result<bool> {
+        let shared = match encoding {
+            Encoding::DELTA_BYTE_ARRAY => {
+                let Some(shared) = Lengths::before(&mut self.bytes, most, room)? else {
+                    return Ok(false);
+                };
+                Some(shared)
+            }
+            _ => None,
+        };
+        let Some(lengths) = Lengths::before(&mut self.bytes, most, room)? else { return Ok(false) };
+        let (before, length) = (Vec::new(), 0);
+        self.differences = Some(Box::new(Differences { shared, lengths, before, length }));
+        Ok(true)
     }
 
     fn length(&mut self) -> Result<u32> {
@@ -45,14 +79,32 @@ impl Texts {
 
     /// Writes the next text, with its length before it, behind what is there already.
     fn next(&mut self, texts: &mut Vec<u8>) -> Result<()> {
-        let length = self.length()?;
-        let kept = length.min(self.most);
+        let (shared, length) = match &mut self.differences {
+            None => (0, self.length()?),
+            Some(all) => (all.shared.as_mut().map_or(Ok(0), Lengths::next)?, all.lengths.next()?),
+        };
+        // Of what it has in common with the text before, and of what follows.
+        let before = shared.min(self.most);
+        let behind = length.min(self.most - before);
+        let kept = before + behind;
         if texts.capacity() - texts.len() < LENGTH + kept as usize {
             texts.reserve_exact(STEP.max(texts.len() / 4));
         }
         texts.extend_from_slice(&kept.to_le_bytes());
-        self.take(kept, texts)?;
-        let rest = u64::from(length - kept);
+        let begin = texts.len();
+        if let Some(all) = &self.differences {
+            if u64::from(shared) > all.length {
+                return Err(damaged());
+            }
+            texts.extend_from_slice(all.before.get(..before as usize).ok_or_else(damaged)?);
+        }
+        self.take(behind, texts)?;
+        if let Some(all) = self.differences.as_mut().filter(|all| all.shared.is_some()) {
+            all.length = u64::from(shared) + u64::from(length);
+            all.before.clear();
+            all.before.extend_from_slice(&texts[begin..]);
+        }
+        let rest = u64::from(length - behind);
         if io::copy(&mut (&mut self.bytes).take(rest), &mut io::sink())? < rest {
             return Err(damaged());
         }
@@ -231,6 +283,6 @@ impl Levels {
     }
 }
 
-fn damaged() -> ParquetError {
+pub(super) fn damaged() -> ParquetError {
     ParquetError::General("a page does not hold what it says".to_owned())
 }

@@ -27,6 +27,8 @@ use std::sync::Arc;
 struct Way {
     codec: Compression,
     version: WriterVersion,
+    /// Of texts, where they are not in a dictionary.
+    encoding: Encoding,
     dictionary: bool,
     optional: bool,
     rows_of_page: usize,
@@ -37,6 +39,17 @@ fn codecs() -> [Compression; 3] {
     [Compression::UNCOMPRESSED, Compression::SNAPPY, Compression::GZIP(GzipLevel::default())]
 }
 
+/// Also those by differences, which the writer of the second version turns to after a dictionary has become too large.
+fn ways_and_differences(rows_of_page: usize) -> Vec<Way> {
+    let plain = ways(rows_of_page);
+    let mut all = plain.clone();
+    for encoding in [Encoding::DELTA_LENGTH_BYTE_ARRAY, Encoding::DELTA_BYTE_ARRAY] {
+        let texts = plain.iter().filter(|way| !way.dictionary);
+        all.extend(texts.map(|&way| Way { encoding, ..way }));
+    }
+    all
+}
+
 fn ways(rows_of_page: usize) -> Vec<Way> {
     let mut all = Vec::new();
     for codec in codecs() {
@@ -44,7 +57,8 @@ fn ways(rows_of_page: usize) -> Vec<Way> {
             for (dictionary, optional) in
                 [(false, false), (false, true), (true, false), (true, true)]
             {
-                all.push(Way { codec, version, dictionary, optional, rows_of_page });
+                let encoding = Encoding::PLAIN;
+                all.push(Way { codec, version, encoding, dictionary, optional, rows_of_page });
             }
         }
     }
@@ -69,6 +83,7 @@ fn write(path: &Path, texts: &[Option<Vec<u8>>], way: Way) {
         .set_dictionary_enabled(false)
         .set_column_dictionary_enabled(ColumnPath::from("a"), way.dictionary)
         .set_encoding(Encoding::PLAIN)
+        .set_column_encoding(ColumnPath::from("a"), way.encoding)
         // As some writers have it: the smallest and the largest text as a whole.
         .set_statistics_truncate_length(None)
         .set_write_page_header_statistics(true)
@@ -94,7 +109,7 @@ fn write(path: &Path, texts: &[Option<Vec<u8>>], way: Way) {
 }
 
 const SMALL: Room = Room { shared: 96 << 10, column: 8 << 10, dictionary: 1 << 20 };
-const LIMITS: Limits = Limits { most_bytes: 1 << 30, most_record: 1_000 };
+const LIMITS: Limits = Limits { most_bytes: 1 << 22, most_record: 1_000 };
 
 /// All rows that are not passed over.
 fn rows(path: &Path, room: Room) -> std::result::Result<Vec<(i64, Vec<u8>)>, TableProblem> {
@@ -121,11 +136,16 @@ fn mixed(optional: bool) -> Vec<Option<Vec<u8>>> {
             8 => most + 1,
             9 => 1_001,
             10 => 1_002,
-            11 => 50_000,
+            // They share more with one another than is kept of any, and all that the fourth has.
+            11..14 => 50_000 + row,
+            14 => 500,
             _ => row * row % 271,
         };
         let mut text = vec![b"abcdefg"[row % 7]; length];
-        let digits = row.to_string();
+        if (11..15).contains(&(row % 500)) {
+            text.fill(b'z');
+        }
+        let digits = if text.starts_with(b"z") { String::new() } else { row.to_string() };
         let shared = digits.len().min(length);
         text[..shared].copy_from_slice(&digits.as_bytes()[..shared]);
         (!optional || row % 7 > 2 || row > 2_900).then_some(text)
@@ -144,8 +164,8 @@ fn rows_do_not_depend_on_the_sizes_of_pages() {
             .zip(texts.iter().map(|text| text.clone().unwrap_or_default()))
             .filter(|(_, text)| text.len() < 1_000 - 8)
             .collect();
-        assert!(want.len() < texts.len() - 10 && want.len() > texts.len() - 30);
-        for way in ways(3_000).into_iter().chain(ways(100)) {
+        assert!((10..50).contains(&(texts.len() - want.len())));
+        for way in ways_and_differences(3_000).into_iter().chain(ways_and_differences(100)) {
             if way.optional == optional {
                 write(&path, &texts, way);
                 assert!(rows(&path, Room::USUAL).unwrap() == want, "{way:?}");
@@ -173,7 +193,7 @@ fn a_text_that_no_page_has_room_for_is_passed_over() {
             Some(text.into_bytes())
         })
         .into();
-    for way in ways(1_000).into_iter().filter(|way| way.optional) {
+    for way in ways_and_differences(1_000).into_iter().filter(|way| way.optional) {
         write(&path, &texts, way);
         let mut length = [0; 4];
         let mut file = File::open(&path).unwrap();
@@ -384,6 +404,65 @@ fn pages_of_no_values_are_passed_over() {
     let texts = read(&path, &bytes.concat(), &way, SMALL, 100).unwrap();
     let lengths: Vec<usize> = texts.iter().map(Vec::len).collect();
     assert_eq!(lengths, [1, 1, 0, 6, 100, 1]);
+
+    // A header with a list of two to the thirty-first numbers, which are not there.
+    let mut endless = page(1, plain(&["a"]));
+    endless.truncate(header(5, 5, 1).len() - 1);
+    endless.extend([0x99, 0xf7, 0xff, 0xff, 0xff, 0xff, 7]);
+    read(&path, &endless, &way, SMALL, 100).unwrap_err();
+}
+
+/// What a page says of the lengths of its texts, which are stored by their differences, is taken for nothing.
+#[test]
+fn differences_that_are_not_as_they_say_are_damaged() {
+    let read = |encoding: Encoding, bytes: &[u8], most: u32| -> Result<Option<Vec<u8>>> {
+        let bytes = Bytes::copy_from_slice(bytes);
+        let mut texts = Texts::new(Compression::UNCOMPRESSED, bytes, 3)?;
+        if !texts.by_differences(encoding, most, 40)? {
+            return Ok(None);
+        }
+        Ok(texts.dictionary(3, 1_000)?.map(|texts| texts.to_vec()))
+    };
+    // Blocks of 128 in four; three numbers, the first of which is 4; differences from -4 on, in three bits: of 4 and 1.
+    let lengths = |first: u8, bits: u8| {
+        let block = [&[0x80, 1, 4, 3, first, 7, 3, 0, 0, 0, bits][..], &[0; 11]].concat();
+        assert_eq!(block.len(), 22);
+        block
+    };
+    let (simple, shared) = (Encoding::DELTA_LENGTH_BYTE_ARRAY, Encoding::DELTA_BYTE_ARRAY);
+    let whole = [&lengths(8, 0b001_100)[..], b"longlongx"].concat();
+    let want = b"\x03\0\0\0lon\x03\0\0\0lon\x01\0\0\0x";
+    assert_eq!(read(simple, &whole, 3).unwrap().unwrap(), want);
+    // Nothing in common, then 4 and 3 bytes: the last one is `longx`.
+    let with_shared = [&lengths(0, 0b011_000)[..], &whole].concat();
+    assert!(read(shared, &with_shared, 3).is_err());
+    let in_common = [&[0x80, 1, 4, 3, 0, 1, 3, 0, 0, 0, 0b111_101][..], &[0; 11]].concat();
+    let all = [&in_common[..], &lengths(8, 0b001_100), b"longlongx"].concat();
+    assert!(read(shared, &all, 3).is_err(), "-1 + 5 and then 6 more are longer than the text");
+    let in_common = [&[0x80, 1, 4, 3, 0, 1, 3, 0, 0, 0, 0b000_101][..], &[0; 11]].concat();
+    let all = [&in_common[..], &lengths(8, 0b001_100), b"longlongx"].concat();
+    let want = b"\x03\0\0\0lon\x03\0\0\0lon\x03\0\0\0lon";
+    assert_eq!(read(shared, &all, 3).unwrap().unwrap(), want);
+    for cut in 0..whole.len() {
+        assert!(read(simple, &whole[..cut], 3).is_err());
+    }
+    assert!(read(simple, &whole, 2).is_err(), "more than there can be");
+    // A length below 0, widths that no length has, blocks of no size.
+    let heads: [&[u8]; 7] = [
+        &lengths(7, 0),
+        &lengths(8, 0),
+        &[0x80, 1, 4, 3, 8, 7, 33, 0, 0, 0, 1],
+        &[0, 4, 3, 8, 7, 3],
+        &[0x80, 1, 0, 3, 8, 7, 3],
+        &[0x80, 0x80, 0x80, 0x80, 1, 4, 3, 8],
+        &[0xff; 20],
+    ];
+    for head in heads {
+        assert!(read(simple, &[head, &[0; 40]].concat(), 3).is_err(), "{head:?}");
+    }
+    // Lengths that take more bytes than there is room for.
+    let wide = [&[0x80, 1, 1, 3, 8, 0, 32][..], &[0; 600]].concat();
+    assert!(read(simple, &wide, 3).unwrap().is_none());
 }
 
 /// Files with changed bytes are read or refused. Pages are read by themselves, so that no panic of theirs is taken for one of the reader of the format.
@@ -391,17 +470,18 @@ fn pages_of_no_values_are_passed_over() {
 fn changed_bytes_of_large_pages_are_read_or_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.parquet");
-    let room = Room { shared: 16, column: 48, dictionary: 2_000 };
+    let room = Room { shared: 1_000, column: 200, dictionary: 4_000 };
     let texts: Vec<Option<Vec<u8>>> = (0..40)
         .map(|row| (row % 3 > 0).then(|| vec![b'a'; if row == 20 { 1_100 } else { row }]))
         .collect();
-    for mut way in ways(1_000) {
+    for mut way in ways_and_differences(1_000) {
         way.optional = true;
         write(&path, &texts, way);
         let whole = std::fs::read(&path).unwrap();
         let reader = SerializedFileReader::new(File::open(&path).unwrap()).unwrap();
         let chunk = reader.metadata().row_group(0).column(0).clone();
         let (start, length) = chunk.byte_range();
+        assert_eq!(rows(&path, room).unwrap().len(), 39);
         let mut file = File::options().write(true).open(&path).unwrap();
         for at in start..start + length {
             let before = whole[usize::try_from(at).unwrap()];
