@@ -193,7 +193,10 @@ fn a_text_that_no_page_has_room_for_is_passed_over() {
             Some(text.into_bytes())
         })
         .into();
-    for way in ways_and_differences(1_000).into_iter().filter(|way| way.optional) {
+    let plain = |way: &Way| way.encoding == Encoding::PLAIN && !way.dictionary;
+    let second = |way: &Way| way.version == WriterVersion::PARQUET_2_0;
+    let chosen = |way: &Way| way.optional && (plain(way) || second(way));
+    for way in ways_and_differences(1_000).into_iter().filter(chosen) {
         write(&path, &texts, way);
         let mut length = [0; 4];
         let mut file = File::open(&path).unwrap();
@@ -483,10 +486,10 @@ fn changed_bytes_of_large_pages_are_read_or_refused() {
         let (start, length) = chunk.byte_range();
         assert_eq!(rows(&path, room).unwrap().len(), 39);
         let mut file = File::options().write(true).open(&path).unwrap();
-        for at in start..start + length {
+        for at in (start..start + length).step_by(3) {
             let before = whole[usize::try_from(at).unwrap()];
             // One of these for a byte, and another one for the next.
-            let changed = match at % 6 {
+            let changed = match at / 3 % 6 {
                 0 => 0,
                 1 => before ^ 1,
                 2 => 0xff,
