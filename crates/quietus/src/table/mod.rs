@@ -13,7 +13,13 @@ pub mod numbers;
 #[cfg(feature = "parquet")]
 mod parquet_file;
 #[cfg(feature = "parquet")]
+mod parquet_footer;
+#[cfg(feature = "parquet")]
+mod parquet_lengths;
+#[cfg(feature = "parquet")]
 mod parquet_pages;
+#[cfg(feature = "parquet")]
+mod parquet_texts;
 mod problem;
 mod quotes;
 #[cfg(test)]

@@ -1,35 +1,35 @@
 //! Parquet: the chosen columns only, row group after row group, a few thousand rows in memory at a time.
 
 use super::limits::{Limits, Used};
-use super::parquet_pages::{Bounded, Pages, decoded, room};
+use super::parquet_footer::metadata;
+use super::parquet_pages::{Bounded, Pages, Room, decoded};
 use super::{Cell, Source, TableProblem};
 use parquet::basic::{Compression, ConvertedType, LogicalType, Type};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
 use parquet::data_type::{ByteArray, DataType};
 use parquet::errors::ParquetError;
-use parquet::file::metadata::ColumnChunkMetaData;
-use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 use parquet::schema::types::ColumnDescriptor;
 use std::fs::File;
 
 /// Rows that are decoded at once.
 const BATCH: usize = 8192;
 
-/// A file at one row of one batch.
+/// A file at one row of a batch of each column.
 pub(super) struct ParquetFile {
-    file: SerializedFileReader<Bounded>,
-    /// The same file, for the pages of its columns.
-    bytes: Bounded,
+    file: Bounded,
+    metadata: ParquetMetaData,
     limits: Limits,
+    room: Room,
     used: Used,
-    /// Whether there is text enough in the batch for a record that is too long.
+    /// Whether there is text enough in the batches for a record that is too long.
     long: bool,
     /// What is wrong with the current record, if it is too long.
     too_long: Option<TableProblem>,
     header: Vec<String>,
     columns: Vec<Column>,
     next_group: usize,
-    /// Position in the batch, and how many rows it has.
+    /// Position in the rows that all batches have, and how many there are.
     at: usize,
     rows: usize,
     /// Number of the row in the file, from 1.
@@ -45,6 +45,10 @@ struct Column {
     /// Of the current row group.
     reader: Option<ColumnReader>,
     batch: Vec<Value>,
+    /// The place in the batch of the first of the rows that all batches have.
+    first: usize,
+    /// Bytes of all values of the batch.
+    bytes: usize,
 }
 
 enum Value {
@@ -67,17 +71,25 @@ impl Value {
 
 impl ParquetFile {
     pub(super) fn open(file: File, limits: Limits) -> Result<Self, TableProblem> {
-        let bytes = Bounded::new(file);
-        let file = decoded(|| SerializedFileReader::new(bytes.clone()));
-        let file = file.map_err(|error| unreadable(&error))?;
-        let columns = file.metadata().file_metadata().schema_descr().columns();
+        Self::open_within(file, limits, Room::USUAL)
+    }
+
+    pub(super) fn open_within(
+        file: File,
+        limits: Limits,
+        room: Room,
+    ) -> Result<Self, TableProblem> {
+        let file = Bounded::new(file);
+        let metadata = decoded(|| metadata(&file)).map_err(|error| unreadable(&error))?;
+        let columns = metadata.file_metadata().schema_descr().columns();
         let header = columns.iter().map(|column| column.path().string()).collect();
         let (columns, next_group, at, rows, line) = (Vec::new(), 0, 0, 0, 0);
         let (used, long, too_long) = (Used::new(limits), false, None);
         Ok(Self {
             file,
-            bytes,
+            metadata,
             limits,
+            room,
             used,
             long,
             too_long,
@@ -91,21 +103,26 @@ impl ParquetFile {
     }
 
     /// Decodes the next rows; false if there are none left.
-    fn next_batch(&mut self) -> Result<bool, TableProblem> {
+    fn next_rows(&mut self) -> Result<bool, TableProblem> {
         loop {
-            let batches = || self.columns.iter_mut().try_for_each(Column::next_batch);
+            // A few bytes of a file can stand for any number of rows, and of copies of a text: what counts is what comes out.
+            let (mut bytes, passed) = (0_usize, self.rows);
+            let batches = || {
+                self.columns.iter_mut().try_for_each(|column| {
+                    bytes = bytes.saturating_add(column.pass(passed)?);
+                    Ok(())
+                })
+            };
             decoded(batches).map_err(|error| unreadable(&error))?;
-            let mut lengths = self.columns.iter().map(|column| column.batch.len());
-            self.rows = lengths.next().unwrap_or(0);
-            if lengths.any(|rows| rows != self.rows) {
+            self.used.read(bytes)?;
+            let left = || self.columns.iter().map(Column::left);
+            (self.at, self.rows) = (0, left().min().unwrap_or(0));
+            if self.rows == 0 && left().any(|left| left > 0) {
                 let reason = "columns of one row group differ in length".to_owned();
                 return Err(TableProblem::Unreadable { reason });
             }
-            self.at = 0;
-            // A few bytes of a file can stand for any number of rows, and of copies of a text: what counts is what comes out.
-            let bytes = self.columns.iter().flat_map(|column| &column.batch).map(Value::bytes);
+            let bytes = self.columns.iter().map(|column| column.bytes);
             let bytes = bytes.fold(0_usize, usize::saturating_add);
-            self.used.read(bytes)?;
             self.long = bytes as u64 > self.limits.most_record;
             if self.rows > 0 || !self.open_group().map_err(|error| unreadable(&error))? {
                 return Ok(self.rows > 0);
@@ -115,16 +132,18 @@ impl ParquetFile {
 
     /// False after the last row group.
     fn open_group(&mut self) -> Result<bool, ParquetError> {
-        if self.next_group == self.file.num_row_groups() {
+        if self.next_group == self.metadata.num_row_groups() {
             return Ok(false);
         }
-        let group = self.file.metadata().row_group(self.next_group);
+        let group = self.metadata.row_group(self.next_group);
         let rows = usize::try_from(group.num_rows())?;
-        let room = room(self.columns.len());
+        let room = (self.room, self.columns.len());
+        // One more than a record may have, so that its record is still too long.
+        let most_text = self.used.most_record().saturating_add(1);
         for column in &mut self.columns {
             let chunk = group.column(column.place);
             column.reader = None; // Its pages make room.
-            let pages = Pages::new(self.bytes.clone(), chunk, rows, room)?;
+            let pages = Pages::new(&self.file, chunk, rows, room, most_text)?;
             column.reader = Some(get_column_reader(chunk.column_descr_ptr(), Box::new(pages)));
         }
         self.next_group += 1;
@@ -138,11 +157,11 @@ impl Source for ParquetFile {
     }
 
     fn choose(&mut self, places: &[usize]) -> Result<(), TableProblem> {
-        let all = self.file.metadata().file_metadata().schema_descr().columns();
+        let all = self.metadata.file_metadata().schema_descr().columns();
         let column = |&place: &usize| Column::new(place, &all[place]);
         self.columns = places.iter().map(column).collect::<Result<_, _>>()?;
         let mut bytes = 0_u64;
-        for group in self.file.metadata().row_groups() {
+        for group in self.metadata.row_groups() {
             for &place in places {
                 let chunk = group.column(place);
                 check_codec(place, chunk)?;
@@ -158,7 +177,7 @@ impl Source for ParquetFile {
 
     fn advance(&mut self) -> Result<bool, (u64, TableProblem)> {
         self.at += 1;
-        if self.at >= self.rows && !self.next_batch().map_err(|problem| (0, problem))? {
+        if self.at >= self.rows && !self.next_rows().map_err(|problem| (0, problem))? {
             return Ok(false);
         }
         self.line += 1;
@@ -166,7 +185,7 @@ impl Source for ParquetFile {
         if self.long {
             self.used.next_record();
             let (used, at) = (&mut self.used, self.at);
-            let mut bytes = self.columns.iter().map(|column| column.batch[at].bytes());
+            let mut bytes = self.columns.iter().map(|column| column.at(at).bytes());
             self.too_long = bytes.try_for_each(|bytes| used.within_record(bytes)).err();
         }
         Ok(true)
@@ -181,7 +200,7 @@ impl Source for ParquetFile {
     }
 
     fn cell(&self, chosen: usize) -> Cell<'_> {
-        match &self.columns[chosen].batch[self.at] {
+        match self.columns[chosen].at(self.at) {
             Value::Whole(number) => Cell::Whole(*number),
             Value::Real(number) => Cell::Real(*number),
             Value::Text(text) => Cell::Text(text.data()),
@@ -217,7 +236,32 @@ impl Column {
                     | ConvertedType::UINT_64
             );
         let present = column.max_def_level();
-        Ok(Self { place, unsigned, present, reader: None, batch: Vec::new() })
+        Ok(Self { place, unsigned, present, reader: None, batch: Vec::new(), first: 0, bytes: 0 })
+    }
+
+    /// Values that are decoded and have not been passed.
+    fn left(&self) -> usize {
+        self.batch.len() - self.first
+    }
+
+    fn at(&self, at: usize) -> &Value {
+        &self.batch[self.first + at]
+    }
+
+    /// Passes so many rows, and decodes the next batch behind the last one. Returns its bytes.
+    fn pass(&mut self, rows: usize) -> Result<usize, ParquetError> {
+        self.first += rows;
+        if self.left() > 0 {
+            return Ok(0);
+        }
+        (self.batch, self.first) = (Vec::new(), 0);
+        self.next_batch()?;
+        if self.batch.is_empty() {
+            // It was a pause of its pages, or it is the end.
+            self.next_batch()?;
+        }
+        self.bytes = self.batch.iter().map(Value::bytes).fold(0, usize::saturating_add);
+        Ok(self.bytes)
     }
 
     fn next_batch(&mut self) -> Result<(), ParquetError> {

@@ -1,5 +1,7 @@
 #[cfg(feature = "parquet")]
 pub(crate) mod parquet;
+#[cfg(feature = "parquet")]
+mod parquet_texts;
 
 use super::{Form, Rows, Secrecy, TableError, for_each_row};
 use std::io::{Read, Write};
