@@ -381,10 +381,10 @@ fn the_number_of_clusters_is_found() {
         }
     }
     let mut rng = rng(3);
-    let anywhere = (0..40_000).map(|_| rng.random_range(-100.0..100.0)).collect();
-    let anywhere = Points::new(anywhere, 4).expect("whole rows");
+    let anywhere = (0..60_000).map(|_| rng.random_range(-100.0..100.0)).collect();
+    let anywhere = Points::new(anywhere, 6).expect("whole rows");
     let settings = PrivateKMeansSettings { finds_k: true, ..Default::default() };
-    let output = PrivateKMeans::new(cube(4, 100.0), 12, budget(1.0), settings)
+    let output = PrivateKMeans::new(cube(6, 100.0), 12, budget(1.0), settings)
         .expect("valid")
         .simulate(anywhere.view(), &mut rng)
         .expect("fits");

@@ -4,6 +4,7 @@ use dp_geometry::{PointsView, PublicBox};
 use dp_mechanism::passes::{StateError, TableError};
 use serde::{Deserialize, Serialize};
 
+use super::clipping::{Lengths, clipped_to};
 use super::plan::Start;
 use super::round::Round;
 use super::sums::{COUNT_UNITS, COUNTS};
@@ -13,8 +14,8 @@ use crate::{CentreError, Clustering};
 
 /// By how much the radius of a centre grows that most of its points lie beyond.
 const GROWTH: f64 = 4.0;
-/// What clipping leaves of a residual beyond the radius, on average over normal clusters.
-const SHORTENED: f64 = 0.85;
+/// A point counts as far beyond the radius from this many radii on.
+const FAR: f64 = 2.0;
 /// A round changes which records are at a centre: its count is expected to change by this part.
 const COUNT_DRIFT: f64 = 0.25;
 /// No more than this part of a step is taken to be hidden: a lost centre may be four times as far off as it moved, as its radius grows.
@@ -46,6 +47,8 @@ pub(crate) struct Standing {
     pub(super) of_start: Option<f64>,
     /// Its radius in the last round.
     pub(super) radius: f64,
+    /// What residuals were clipped to there.
+    pub(super) clip: f64,
     /// Whether most of its points were far beyond that.
     pub(super) is_lost: bool,
 }
@@ -67,19 +70,10 @@ impl Standing {
             variance: f64::INFINITY,
             of_start: None,
             radius: 0.0,
+            clip: 0.0,
             is_lost: false,
         }
     }
-}
-
-/// By what part a clipped mean moves less than its points do, of which `far` is the share beyond twice the radius.
-///
-/// On the line all those beyond the radius say nothing, and of more axes only the one away from the centre. Those that are far beyond lie on one
-/// side of a centre that is lost, and hardly say more than which.
-fn hidden_by_clipping(quantile: f64, far: f64, dim: usize) -> f64 {
-    let across = 1.0 - 1.0 / dim as f64;
-    let usual = (1.0 - quantile) * (1.0 - SHORTENED * across);
-    (far + (1.0 - far) * usual).min(MOST_HIDDEN)
 }
 
 impl Centres {
@@ -122,7 +116,8 @@ impl Centres {
             within("count beyond a radius", one.beyond, [-LARGEST, LARGEST])?;
             within("variance of a centre", one.variance, [0.0, f64::INFINITY])?;
             StateError::unless_all_within("variance of a start", one.of_start, [0.0, f64::MAX])?;
-            within("radius of a centre", one.radius, [0.0, public_box.diagonal()])
+            within("radius of a centre", one.radius, [0.0, public_box.diagonal()])?;
+            within("clip of a centre", one.clip, [0.0, one.radius])
         })
     }
 
@@ -181,7 +176,14 @@ impl Centres {
                 radius = radius.max(growth * standing.radius);
             }
             standing.radius = radius.min(longest);
+            let noise = round.noise() * dim.sqrt() / (standing.count * UNITS as f64);
+            standing.clip = clipped_to(noise) * standing.radius;
         }
+    }
+
+    /// What residuals of each centre are clipped to, and from where on a record counts as far.
+    pub(super) fn asked(&self) -> (Vec<f64>, Vec<f64>) {
+        self.standings.iter().map(|one| (one.clip, FAR * one.radius)).unzip()
     }
 
     /// Moves every centre by its noisy mean residual, as far as that is more than noise.
@@ -200,6 +202,7 @@ impl Centres {
         public_box: &PublicBox,
     ) {
         let (dim, least) = (self.dim, round.count_noise());
+        let lengths = Lengths::new(dim, quantile);
         let vectors = vectors.chunks_exact(dim + COUNTS);
         for ((row, standing), vector) in
             self.coords.chunks_exact_mut(dim).zip(&mut self.standings).zip(vectors)
@@ -217,8 +220,10 @@ impl Centres {
                 standing.beyond > 3.0 * least && 2.0 * standing.beyond > standing.count;
             // Few are far beyond the radius of a centre that is where it belongs, and what noise may be of them says nothing.
             let far = if standing.is_lost { standing.beyond / standing.count } else { 0.0 };
-            let hidden = hidden_by_clipping(quantile, far.min(1.0), dim);
-            let step = standing.radius / UNITS as f64 / standing.count;
+            let hidden = far.min(MOST_HIDDEN);
+            let step = lengths.stretch(standing.clip / standing.radius) * standing.clip
+                / UNITS as f64
+                / standing.count;
             let variance = (round.noise() * step).powi(2);
             let squares = residual.iter().map(|&v| (v as f64 * step).powi(2));
             let excess = squares.sum::<f64>() / dim as f64 - variance;

@@ -136,6 +136,7 @@ impl Centres {
             variance,
             of_start: None,
             radius: a.radius.max(b.radius),
+            clip: a.clip.max(b.clip),
             is_lost: a.is_lost && b.is_lost,
         };
     }

@@ -101,6 +101,7 @@
 //! Running time and memory access patterns depend on the data.
 
 mod centres;
+mod clipping;
 mod dpm;
 mod dpm_params;
 mod generic;

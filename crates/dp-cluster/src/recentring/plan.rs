@@ -205,8 +205,8 @@ impl Recentring {
         if state.radius.is_none() {
             return self.radii(state);
         }
-        let radius = state.centres.standings.iter().map(|one| one.radius).collect();
-        Question::sums(Sums { labels: self.labels(state), radius })
+        let (clip, far) = state.centres.asked();
+        Question::sums(Sums { labels: self.labels(state), clip, far })
     }
 
     fn radii(&self, state: &RoundState) -> Question {

@@ -156,8 +156,10 @@ impl RadiusCounter {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Sums {
     pub(crate) labels: Labels,
-    /// Per centre.
-    pub(crate) radius: Vec<f64>,
+    /// What residuals are clipped to, per centre.
+    pub(crate) clip: Vec<f64>,
+    /// Beyond that a record is far from its centre.
+    pub(crate) far: Vec<f64>,
 }
 
 impl Sums {
@@ -166,13 +168,13 @@ impl Sums {
     }
 
     pub(crate) fn entries(&self) -> usize {
-        self.radius.len().saturating_mul(self.width())
+        self.clip.len().saturating_mul(self.width())
     }
 
     pub(crate) fn counter(&self) -> Option<SumCounter> {
-        let fits = self.radius.len() == self.labels.len();
+        let fits = [&self.clip, &self.far].iter().all(|of| of.len() == self.labels.len());
         let labeller = self.labels.labeller()?;
-        fits.then(|| SumCounter { labeller, radius: self.radius.clone() })
+        fits.then(|| SumCounter { labeller, clip: self.clip.clone(), far: self.far.clone() })
     }
 
     /// A record is in one of the two counts of one centre, and adds at most a radius there.
@@ -195,15 +197,16 @@ impl Sums {
 
 pub(crate) struct SumCounter {
     labeller: Labeller,
-    radius: Vec<f64>,
+    clip: Vec<f64>,
+    far: Vec<f64>,
 }
 
 impl SumCounter {
     #[inline]
     pub(crate) fn add(&mut self, row: &[f64], entries: &mut [i64]) {
         let (label, distance) = self.labeller.locate(row);
-        let Self { labeller, radius } = self;
-        let at = (labeller.table.centre(label), distance, radius[label]);
+        let Self { labeller, clip, far } = self;
+        let at = (labeller.table.centre(label), distance, [clip[label], far[label]]);
         let width = row.len() + COUNTS;
         add_row(&labeller.clipped, at, &mut entries[label * width..][..width]);
     }

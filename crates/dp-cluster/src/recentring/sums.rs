@@ -14,9 +14,6 @@ pub(super) const LENGTH_SQUARED: u64 = (UNITS * UNITS + COUNT_UNITS * COUNT_UNIT
 /// Entries of the vector after the coordinates: points near the centre, points far beyond the radius.
 pub(super) const COUNTS: usize = 2;
 
-/// A point counts as far beyond the radius from this many radii on.
-const FAR: f64 = 2.0;
-
 /// Adds up all points, one vector of `dim + COUNTS` entries per centre, from where they have been located.
 pub(crate) fn exact_sums(located: &Located<'_>, inside: &Inside, asked: &Sums) -> Vec<i64> {
     let Located { points, labels, distances } = located;
@@ -24,19 +21,19 @@ pub(crate) fn exact_sums(located: &Located<'_>, inside: &Inside, asked: &Sums) -
     let room = || vec![0.0; dim];
     sum_rows(*points, asked.entries(), room, |room, number, row, sums| {
         let label = labels[number] as usize;
-        let at = (&centres[label], distances[number], asked.radius[label]);
+        let at = (&centres[label], distances[number], [asked.clip[label], asked.far[label]]);
         add_row(inside.point(number, row, room), at, &mut sums[label * width..][..width]);
     })
 }
 
-/// Adds a point of the box to the vector of its centre, which is at this distance and has this radius.
+/// Adds a point of the box to the vector of its centre, which is at this distance: its residual clipped to a length, and whether it is `far`.
 #[inline]
 pub(super) fn add_row(
     clipped: &[f64],
-    (centre, distance, radius): (&[f64], f64, f64),
+    (centre, distance, [clip, far]): (&[f64], f64, [f64; 2]),
     vector: &mut [i64],
 ) {
     let (residual, counts) = vector.split_at_mut(clipped.len());
-    add_residual(clipped, centre, distance, radius, residual);
-    counts[usize::from(distance > FAR * radius)] += COUNT_UNITS;
+    add_residual(clipped, centre, distance, clip, residual);
+    counts[usize::from(distance > far)] += COUNT_UNITS;
 }

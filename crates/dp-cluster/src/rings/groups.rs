@@ -97,8 +97,35 @@ impl Groups {
                 }
                 groups.left.push(rests[0]);
             }
+            groups.join_rings(layout, centre, count_noise, |ring| {
+                if ring < RINGS { near } else { beyond }
+            });
         }
         groups
+    }
+
+    /// A cluster that lies across the end of a ring can have too few records on either side: two rings of which nothing is in a group are looked at together.
+    fn join_rings(
+        &mut self,
+        layout: &Layout,
+        centre: usize,
+        count_noise: f64,
+        deviations: impl Fn(usize) -> f64,
+    ) {
+        let first = self.left.len() - layout.rings();
+        for ring in 1..layout.rings() {
+            let [inner, outer] = [ring - 1, ring].map(|ring| self.left[first + ring]);
+            let (count, cells) = (inner.count + outer.count, inner.cells + outer.cells);
+            let is_left = inner.cells > 0.0 && outer.cells > 0.0;
+            if is_left && count > deviations(ring) * count_noise * cells.sqrt() {
+                let number = u32::try_from(self.all.len()).expect("one per cell");
+                let here = layout.ring(centre, ring - 1).start..layout.ring(centre, ring).end;
+                let here = self.of_cell[here].iter_mut();
+                here.filter(|group| **group == NO_GROUP).for_each(|group| *group = number);
+                self.all.push(Group { centre, ring, count });
+                self.left[first + ring - 1..=first + ring].fill(Rest::default());
+            }
+        }
     }
 
     /// How many of the `missing` records, those of no group, were near each centre of this round: released values only.

@@ -44,9 +44,16 @@ const HALF_OVER_NOISE: f64 = 6.0;
 /// Noise in cells may hide so many times the records that it does not, at most.
 const MOST_UNGROUPED: f64 = 1.0;
 
+/// A centre with more records than so many usual ones may stand for two clusters, which one plane through it leaves together in every third case or so,
+const HEAVY: f64 = 1.7;
+/// and so many in every tenth. More of them cut single clusters into cells that noise hides: measured,
+const HEAVY_PLANES: usize = 2;
+/// and so it was for fewer clusters.
+const SOME_CLUSTERS: usize = 16;
+
 /// Residuals are clipped to this part of the radius at which their ring ends, which begins at half of that. Those that are longer keep their direction
 /// and lose a little of their length, where the noise of a sum is as long as its radius: measured.
-const CLIPPED: f64 = 0.7;
+const CLIPPED: f64 = 0.6;
 
 /// A checked and calibrated sequence of ring rounds.
 #[derive(Clone, Debug, PartialEq)]
@@ -320,12 +327,17 @@ impl RingPlan {
         let extra = self.rounds.len() - t;
         // Planes tell clusters apart, of which there is one.
         let most_planes = if self.k == 1 { 0 } else { self.settings.most_planes };
+        let mut sorted = centres.counts.clone();
+        sorted.sort_by(f64::total_cmp);
+        let heavy =
+            if self.k < SOME_CLUSTERS { f64::INFINITY } else { HEAVY * sorted[sorted.len() / 2] };
         let of = |&count: &f64| {
             let cells = count / need;
             let more = if cells < ENOUGH_FOR_MORE { 0 } else { extra };
             // Clusters that no plane has told apart yet would stay together, however short the noise of their sums is.
             let apart = halvings(count / (HALF_OVER_NOISE * round.count_noise()));
-            (halvings(cells) + more).max(apart.min(extra)).min(most_planes)
+            let least = if count > heavy { HEAVY_PLANES } else { 0 };
+            (halvings(cells) + more).max(apart.min(extra)).max(least).min(most_planes)
         };
         let mut planes: Vec<usize> = centres.counts.iter().map(of).collect();
         // Fewer for all, where so many centres have so many records that there would be too many cells.

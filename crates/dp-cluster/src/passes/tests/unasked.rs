@@ -89,12 +89,15 @@ fn questions_of_trees_and_centres_that_nobody_asks_have_no_counter() {
         &left,
         "/what/Sums",
         &[
-            ("a radius less", |all| drop(list(all, "/what/Sums/radius").pop())),
-            ("a radius more", |all| twice(all, "/what/Sums/radius")),
+            ("a clip less", |all| drop(list(all, "/what/Sums/clip").pop())),
+            ("a far less", |all| drop(list(all, "/what/Sums/far").pop())),
+            ("a clip more", |all| twice(all, "/what/Sums/clip")),
+            ("a far more", |all| twice(all, "/what/Sums/far")),
             ("no centres", |all| {
                 *at(all, "/what/Sums/labels/tree") = Value::Null;
                 list(all, "/what/Sums/labels/centres").clear();
-                list(all, "/what/Sums/radius").clear();
+                list(all, "/what/Sums/clip").clear();
+                list(all, "/what/Sums/far").clear();
             }),
         ],
     );
