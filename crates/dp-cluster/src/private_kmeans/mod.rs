@@ -125,12 +125,12 @@
 //! | 5,000, 15, .1 | 11 (38) | 45 (99) | 73 (162) |
 //! | 20,000, 15, .1, three times too wide | 1.06 (3.1) | 2.1 (7.4) | 23 (86) |
 //!
-//! Records that are in no round clusters, as most are, 20 sets each, in a box of 100; skewed columns are log-normal with a deviation of 1 of the logarithm:
+//! Records that are in no round clusters, as most are, 20 sets each, in a box of 100; skewed columns are log-normal with a median of 3 and a deviation of 1 of the logarithm:
 //!
 //! | data: records, dimensions, `k` | epsilon 1 | .3 | .1 |
 //! |---|---|---|---|
-//! | skewed; 10,000; 1; 6 | 1.64 (3.0) | 2.2 (3.2) | 4.1 (6.6) |
-//! | skewed; 50,000; 1; 12 | 1.03 (1.09) | 3.2 (5.8) | 5.0 (8.7) |
+//! | skewed; 10,000; 1; 6 | 1.15 (1.8) | 1.38 (2.3) | 2.0 (4.4) |
+//! | skewed; 50,000; 1; 12 | 1.03 (1.09) | 1.33 (1.66) | 2.3 (4.4) |
 //! | skewed; 10,000; 2; 6 | 1.21 (1.45) | 1.50 (1.77) | 2.0 (3.2) |
 //! | skewed; 50,000; 2; 12 | 1.14 (1.18) | 1.26 (1.54) | 1.95 (2.8) |
 //! | skewed; 20,000; 3; 10 | 1.26 (1.44) | 1.53 (1.72) | 2.0 (3.1) |

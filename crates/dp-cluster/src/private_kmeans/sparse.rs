@@ -10,6 +10,10 @@ use dp_geometry::NestedGrid;
 use super::mixture::{Cluster, Resolution};
 use crate::nearest::squared_distance;
 
+/// On a line, what is left of a cell that surely has some counts from so many deviations on: few vertices are outside, so noise adds little up there, and what
+/// is dropped of a tail is far from all else. On a plane noise is in many vertices, and was found to be taken for records: measured.
+const LEFT_ON_A_LINE: f64 = 1.5;
+
 /// Vertices of a map with so many records each.
 pub(super) struct Sparse<'a> {
     pub(super) grid: &'a NestedGrid,
@@ -22,7 +26,8 @@ pub(super) struct Sparse<'a> {
 }
 
 impl Sparse<'_> {
-    /// One lot for each cell that has so many deviations of noise, without what parts of it have that have as many themselves.
+    /// One lot for each cell that has so many deviations of noise, without what parts of it have that have as many themselves. On a line, what is left then
+    /// needs less.
     pub(super) fn lots(&self, deviations: f64) -> Vec<Cluster> {
         let mut lots = Vec::new();
         let Some(first) = self.levels.first() else { return lots };
@@ -42,7 +47,7 @@ impl Sparse<'_> {
         lots: &mut Vec<Cluster>,
     ) {
         let has_some = |vertices: &[usize], noise| self.count(vertices) >= deviations * noise;
-        let mut rest = Vec::new();
+        let (mut rest, before) = (Vec::new(), lots.len());
         match levels {
             [] => rest = vertices,
             [level, finer @ ..] => {
@@ -56,7 +61,9 @@ impl Sparse<'_> {
                 }
             }
         }
-        if !rest.is_empty() && has_some(&rest, noise) {
+        let is_left = lots.len() > before && self.grid.dim() == 1;
+        let least = if is_left { LEFT_ON_A_LINE } else { deviations };
+        if !rest.is_empty() && self.count(&rest) >= least * noise {
             lots.push(self.lot(&rest));
         }
     }
@@ -146,6 +153,29 @@ mod tests {
         assert_eq!(seen[0], (vec![5.0, 7.0], 10.0, 0.0));
         assert_eq!(seen[1], (vec![17.5, 1.5], 6.0, 1.25));
         assert_eq!(seen.len(), 2);
+    }
+
+    /// A tail on a line: its beginning is clear, and what is further out by two deviations only. Alone, that is nothing, nor is it on a plane.
+    #[test]
+    fn what_is_left_of_a_cell_on_a_line_needs_less() {
+        let on_a_line = |records: &[(usize, f64)]| {
+            let grid = NestedGrid::new(PublicBox::cube(1, 0.0, 32.0).expect("valid"));
+            let grid = grid.expect("valid");
+            let resolution = |level: u32| {
+                let side = 32.0 / f64::from(1_u32 << level);
+                Resolution { level, side, volume: side, noise: 1.0 }
+            };
+            let places = Cloud::new(&grid, 5).expect("small").places();
+            let mut of_vertex = vec![0.0; places.len()];
+            records.iter().for_each(|&(x, weight)| of_vertex[x] = weight);
+            let levels: Vec<_> = (2..=5).map(resolution).collect();
+            let lots = Sparse { grid: &grid, levels: &levels, places: &places, records: of_vertex };
+            lots.lots(4.0).into_iter().map(|lot| (lot.at[0], lot.count)).collect::<Vec<_>>()
+        };
+        assert_eq!(on_a_line(&[(16, 10.0), (22, 1.0), (23, 1.0)]), [(16.0, 10.0), (22.5, 2.0)]);
+        assert_eq!(on_a_line(&[(16, 10.0), (22, 0.5), (23, 0.5)]), [(16.0, 10.0)]);
+        assert_eq!(on_a_line(&[(22, 1.0), (23, 1.0)]), []);
+        assert_eq!(lots(&[((16, 0), 10.0), ((22, 0), 1.0), ((23, 0), 1.0)], 4.0).len(), 1);
     }
 
     /// Many cells with a little each have much together.
