@@ -54,6 +54,12 @@ pub(crate) fn transcripts(effort: Effort, through: Through) -> Found {
             plan(dim, 2, 8.0, d),
             plan(dim, 3, 2.0, PrivateKMeansSettings { expected_records, ..d }),
             plan(dim, 4, 6.0, PrivateKMeansSettings { finds_k: true, ..d }),
+            plan(
+                dim,
+                3,
+                2.0,
+                PrivateKMeansSettings { start: Some(Start::Even), expected_records, ..d },
+            ),
             // With so little noise a box is found, and there may be rings beyond it.
             plan(dim, 3, 60.0, d),
         ];

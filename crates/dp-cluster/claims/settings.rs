@@ -222,7 +222,7 @@ fn every_kind_is_listed(
     start: Start,
 ) {
     match start {
-        Start::Rings | Start::Map => {}
+        Start::Rings | Start::Map | Start::Even => {}
     }
     match dpm {
         dpm::BudgetSplit::Zcdp { .. } | dpm::BudgetSplit::Pure { .. } => {}
@@ -331,6 +331,10 @@ fn plan_subjects(domain: &Domain) -> Vec<Subject> {
             add(PrivateKMeansSettings { start, expected_records, ..Default::default() });
         }
         add(PrivateKMeansSettings { start, finds_k: true, ..Default::default() });
+    }
+    for records in [0, 3, 1 << 40] {
+        let (start, expected_records) = (Some(Start::Even), Some(records));
+        add(PrivateKMeansSettings { start, expected_records, ..Default::default() });
     }
     all
 }

@@ -19,6 +19,7 @@ pub(crate) enum Purpose {
     Buckets,
     BucketSolver,
     Quadtrees,
+    EvenCentres,
 }
 
 /// The public generator for a purpose.

@@ -3,7 +3,8 @@
 use dp_accounting::Mu;
 
 use super::params::{
-    Asked, CLEAR_SIGNAL, HOPELESS_SIGNAL, MOST_FOR_SEARCH, STRONG_SIGNAL, Start, WEAK_SIGNAL,
+    Asked, CLEAR_SIGNAL, HOPELESS_SIGNAL, MOST_FOR_SEARCH, NO_SIGNAL, STRONG_SIGNAL, Start,
+    WEAK_SIGNAL,
 };
 use crate::private_box::BoxSearch;
 
@@ -38,7 +39,7 @@ impl Asked {
     fn changes(&self) -> Option<Vec<f64>> {
         let one = Mu::new(1.0).ok()?;
         let per_mu = self.signal(one)?;
-        let signals = [HOPELESS_SIGNAL, WEAK_SIGNAL, CLEAR_SIGNAL, STRONG_SIGNAL];
+        let signals = [NO_SIGNAL, HOPELESS_SIGNAL, WEAK_SIGNAL, CLEAR_SIGNAL, STRONG_SIGNAL];
         let search = self.search_to_be_sure(one).map(|sure| (sure / MOST_FOR_SEARCH).sqrt());
         let all = signals.into_iter().map(|signal| signal / per_mu).chain(search);
         Some(all.map(|mu| mu * (1.0 - 1e-9)).filter(|mu| mu.is_finite()).collect())
@@ -66,6 +67,7 @@ impl Asked {
             return Some(f64::INFINITY);
         }
         let unsettled = match choices.start {
+            Start::Even => return Some(f64::INFINITY),
             Start::Rings if signal < WEAK_SIGNAL => return Some(f64::INFINITY),
             Start::Rings => 1.0 + (WEAK_SIGNAL / signal).powi(3),
             // In a box that is too wide a map loses all, and the search for a better one needs to be sure of it.

@@ -6,6 +6,7 @@ use dp_mechanism::passes::{ByPasses, Counted, Next, StateError, TableError};
 use dp_mechanism::{Algorithm, Draws, Private};
 use serde::{Deserialize, Serialize};
 
+use super::even::Even;
 use super::number;
 use super::on_map::OnMap;
 use super::params::{self, Asked, Choices};
@@ -34,15 +35,15 @@ use crate::{ClusterError, Clustering};
 pub struct PrivateKMeans {
     pub(super) asked: Asked,
     pub(super) choices: Choices,
-    pub(super) search: BoxSearch,
     pub(super) start: StartPlan,
     pub(super) recentring: Recentring,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum StartPlan {
-    Rings(RingPlan),
-    Map(PrivateMap<AddRemove>),
+    Rings(BoxSearch, RingPlan),
+    Map(BoxSearch, PrivateMap<AddRemove>),
+    Even(Even),
 }
 
 /// No box found has a shorter diagonal: the shortest that a public one may have, over `2^49`.
@@ -88,11 +89,14 @@ impl Algorithm for PrivateKMeans {
     type Error = ClusterError;
 
     fn cost(&self) -> Receipt<AddRemove> {
-        let start = match &self.start {
-            StartPlan::Rings(rings) => rings.spent(),
-            StartPlan::Map(map) => Step::sequential(MAP, vec![map.cost().spent().clone()]),
+        let mut steps = match &self.start {
+            StartPlan::Rings(search, rings) => vec![search.spent(), rings.spent()],
+            StartPlan::Map(search, map) => {
+                vec![search.spent(), Step::sequential(MAP, vec![map.cost().spent().clone()])]
+            }
+            StartPlan::Even(_) => vec![],
         };
-        let steps = vec![self.search.spent(), start, self.recentring.spent()];
+        steps.push(self.recentring.spent());
         let spent = Step::sequential("all steps", steps);
         Receipt::new("private-kmeans", AddRemove, self.asked.budget, spent)
     }
@@ -127,7 +131,7 @@ enum At {
 
 type Asks = Next<KMeansState, Question, Clustering>;
 
-/// Seven passes for the box, two for each ring round or one for a map and two for each round.
+/// Seven passes for the box and two for each ring round or one for a map, unless it looks for nothing, and two for each round.
 impl ByPasses for PrivateKMeans {
     type Question = Question;
     type State = KMeansState;
@@ -144,16 +148,25 @@ impl ByPasses for PrivateKMeans {
         let box_of =
             |found: &PublicBox| is_inside(found, &self.asked.public_box).map(|()| found.clone());
         match (at, &self.start) {
-            (At::Box(state), _) => BoxSearch::fits(&self.asked.public_box, state, question),
-            (At::Rings(found, state), StartPlan::Rings(rings)) => {
+            (At::Box(state), StartPlan::Rings(..) | StartPlan::Map(..)) => {
+                BoxSearch::fits(&self.asked.public_box, state, question)
+            }
+            (At::Rings(found, state), StartPlan::Rings(_, rings)) => {
                 rings.finer_in(box_of(found)?).fits(state, question)
             }
-            (At::Map(found), StartPlan::Map(map)) => {
+            (At::Map(found), StartPlan::Map(_, map)) => {
                 asks(question, &map.finer_in(&box_of(found)?).first().1)
             }
-            (At::Rings(..) | At::Map(_), _) => is_there("the start of the plan", false),
-            (At::Rounds { public_box, longest, state }, _) => {
+            (At::Box(_) | At::Rings(..) | At::Map(_), _) => {
+                is_there("the start of the plan", false)
+            }
+            (At::Rounds { public_box, longest, state }, start) => {
                 let diagonal = public_box.diagonal();
+                if let StartPlan::Even(_) = start {
+                    let all = &self.asked.public_box;
+                    let is_all = public_box == all && longest.to_bits() == diagonal.to_bits();
+                    is_there("the box of the plan", is_all)?;
+                }
                 StateError::unless_within("longest radius", *longest, [SHORTEST, diagonal])?;
                 self.recentring.in_box(box_of(public_box)?, *longest).fits(state, question)
             }
@@ -161,7 +174,11 @@ impl ByPasses for PrivateKMeans {
     }
 
     fn first(&self) -> (KMeansState, Question) {
-        let (state, question) = BoxSearch::first(&self.asked.public_box);
+        let public_box = &self.asked.public_box;
+        if let StartPlan::Even(even) = &self.start {
+            return self.rounds(public_box.clone(), public_box.diagonal(), even.start());
+        }
+        let (state, question) = BoxSearch::first(public_box);
         (KMeansState(At::Box(state)), question)
     }
 
@@ -172,22 +189,28 @@ impl ByPasses for PrivateKMeans {
         draws: &mut Draws<'_>,
     ) -> Asks {
         let ask = |at, question| Next::Ask(KMeansState(at), question);
+        let widest = self.choices.widest;
         match (at, &self.start) {
-            (At::Box(state), start) => {
-                match (self.search.answer(state, self.choices.widest, counted, draws), start) {
-                    (Next::Ask(state, question), _) => ask(At::Box(state), question),
-                    (Next::Done(FoundBox { public_box, .. }), StartPlan::Rings(rings)) => {
+            (At::Box(state), StartPlan::Rings(search, rings)) => {
+                match search.answer(state, widest, counted, draws) {
+                    Next::Ask(state, question) => ask(At::Box(state), question),
+                    Next::Done(FoundBox { public_box, .. }) => {
                         let rings = rings.finer_in(public_box.clone());
                         let (state, question) = rings.first(counted.rows, draws);
                         ask(At::Rings(public_box, state), question)
                     }
-                    (Next::Done(FoundBox { public_box, .. }), StartPlan::Map(map)) => {
+                }
+            }
+            (At::Box(state), StartPlan::Map(search, map)) => {
+                match search.answer(state, widest, counted, draws) {
+                    Next::Ask(state, question) => ask(At::Box(state), question),
+                    Next::Done(FoundBox { public_box, .. }) => {
                         let ((), question) = map.finer_in(&public_box).first();
                         ask(At::Map(public_box), question)
                     }
                 }
             }
-            (At::Rings(public_box, state), StartPlan::Rings(rings)) => {
+            (At::Rings(public_box, state), StartPlan::Rings(_, rings)) => {
                 match rings.finer_in(public_box.clone()).answer(state, counted, draws) {
                     Next::Ask(state, question) => ask(At::Rings(public_box, state), question),
                     Next::Done(found) => {
@@ -205,7 +228,7 @@ impl ByPasses for PrivateKMeans {
                     }
                 }
             }
-            (At::Map(public_box), StartPlan::Map(map)) => {
+            (At::Map(public_box), StartPlan::Map(_, map)) => {
                 let draws = &mut draws.within(MAP);
                 let map = map.finer_in(&public_box);
                 let levels = map.levels();
@@ -231,9 +254,14 @@ impl ByPasses for PrivateKMeans {
 
 impl PrivateKMeans {
     /// What the last rounds ask first.
-    fn last(&self, public_box: PublicBox, longest: f64, start: Start) -> Asks {
+    fn rounds(&self, public_box: PublicBox, longest: f64, start: Start) -> (KMeansState, Question) {
         let (state, question) = self.recentring.in_box(public_box.clone(), longest).first(start);
-        Next::Ask(KMeansState(At::Rounds { public_box, longest, state }), question)
+        (KMeansState(At::Rounds { public_box, longest, state }), question)
+    }
+
+    fn last(&self, public_box: PublicBox, longest: f64, start: Start) -> Asks {
+        let (state, question) = self.rounds(public_box, longest, start);
+        Next::Ask(state, question)
     }
 }
 

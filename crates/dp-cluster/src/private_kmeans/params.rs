@@ -5,6 +5,7 @@ use dp_geometry::PublicBox;
 use serde::{Deserialize, Serialize};
 
 use super::PrivateKMeans;
+use super::even::Even;
 use super::mechanism::StartPlan;
 use crate::ClusterError;
 use crate::kmeans::KMeans;
@@ -22,6 +23,9 @@ pub enum Start {
     Rings,
     /// A private map: few dimensions, a box that fits. See [`map`](crate::map).
     Map,
+    /// Nothing: centres that share out the public box evenly, without a look at any record, and the whole budget for rounds that move them. At
+    /// most 512 clusters, whose number is given, and a number of records.
+    Even,
 }
 
 /// Settings of [`PrivateKMeans`]. Nothing here depends on data.
@@ -33,7 +37,7 @@ pub struct PrivateKMeansSettings {
     pub finds_k: bool,
     /// About how many records there are, if that is public. It decides how the budget is used, and is what the forecast is for.
     pub expected_records: Option<u64>,
-    /// How to start. Default: by the number of dimensions, of clusters and of records. A map takes 16,384 clusters at most.
+    /// How to start. Default: by the number of dimensions, of clusters and of records. A map takes 16,384 clusters at most, even centres 512.
     pub start: Option<Start>,
     /// Decides hyperplanes and the random choices of k-means on what has been released. It hides nothing and may be published. It
     /// must not be chosen by looking at the data. Default: 0.
@@ -93,37 +97,55 @@ impl PrivateKMeans {
             let (name, got) = ("clusters on a map", asked.k as f64);
             return Err(ClusterError::Setting { name, got, want: "at most 16384" });
         }
+        let PrivateKMeansSettings { expected_records, public_seed, finds_k, .. } = asked.settings;
+        if asked.settings.start == Some(Start::Even) {
+            let refuse = |name, got, want| Err(ClusterError::Setting { name, got, want });
+            if asked.k > Even::MOST {
+                return refuse("clusters of an even start", asked.k as f64, "at most 512");
+            }
+            if finds_k {
+                return refuse("finds_k of an even start", 1.0, "left out: it finds no clusters");
+            }
+            if expected_records.is_none() {
+                return refuse("expected_records of an even start", f64::NAN, "given");
+            }
+        }
         let whole = total_mu(asked.budget)?;
         let choices = asked.choices(whole);
         let rest = 1.0 - choices.share - choices.search;
         let radii = rest * choices.radii;
-        let shares = [choices.search, choices.share, radii, rest - radii];
-        let parts = whole.split(&shares)?;
+        let before: &[f64] = match choices.start {
+            Start::Even => &[],
+            Start::Rings | Start::Map => &[choices.search, choices.share],
+        };
+        let parts = whole.split(&[before, &[radii, rest - radii]].concat())?;
+        let (before, last) = parts.split_at(before.len());
         let public_box = asked.public_box.clone();
-        let mu = parts[1];
-        let PrivateKMeansSettings { expected_records, public_seed, .. } = asked.settings;
-        let start = match choices.start {
-            Start::Rings => {
+        let start = match (choices.start, before) {
+            (Start::Rings, &[search, mu]) => {
                 let settings = RingRoundsSettings {
                     rounds: choices.rounds[0],
                     count_weight: choices.count_weight,
                     public_seed,
                     ..Default::default()
                 };
-                StartPlan::Rings(RingPlan::new(public_box.clone(), asked.k, settings, mu)?)
+                let rings = RingPlan::new(public_box.clone(), asked.k, settings, mu)?;
+                StartPlan::Rings(BoxSearch::new(&public_box, search, choices.surely)?, rings)
             }
-            Start::Map => {
+            (Start::Map, &[search, mu]) => {
                 let settings =
                     PrivateMapSettings { expected_records, spend: Some(mu), ..Default::default() };
                 let map = PrivateMap::add_remove(public_box.clone(), asked.budget, settings)?;
-                StartPlan::Map(map)
+                StartPlan::Map(BoxSearch::new(&public_box, search, choices.surely)?, map)
+            }
+            _ => {
+                let records = expected_records.unwrap_or(0);
+                StartPlan::Even(Even::new(&public_box, asked.k, records, public_seed)?)
             }
         };
         let rounds = Rounds::without_splits(choices.rounds[1]);
-        let search = BoxSearch::new(&public_box, parts[0], choices.surely)?;
-        let shares = [parts[2], parts[3]];
-        let recentring = Recentring::new(public_box, rounds, Some(asked.k), shares)?;
-        Ok(Self { asked, choices, search, start, recentring })
+        let recentring = Recentring::new(public_box, rounds, Some(asked.k), [last[0], last[1]])?;
+        Ok(Self { asked, choices, start, recentring })
     }
 }
 
@@ -144,8 +166,15 @@ impl Asked {
             3 => signal < WEAK_SIGNAL,
             _ => false,
         };
-        let start =
-            self.settings.start.unwrap_or(if maps_well { Start::Map } else { Start::Rings });
+        let is_hidden = signal < NO_SIGNAL && k <= Even::MOST && !self.settings.finds_k;
+        let usual = if is_hidden {
+            Start::Even
+        } else if maps_well {
+            Start::Map
+        } else {
+            Start::Rings
+        };
+        let start = self.settings.start.unwrap_or(usual);
         let is_cut = dim >= CUT_BY_PLANES && k > VERY_FEW_CLUSTERS;
         let hard_to_tell = k >= MANY_CLUSTERS || is_cut || signal >= CLEAR_SIGNAL;
         let is_long = dim >= LONG_SUMS && k >= SOME_CLUSTERS && signal < WEAK_SIGNAL;
@@ -153,12 +182,14 @@ impl Asked {
         let is_weak = (HOPELESS_SIGNAL..WEAK_SIGNAL).contains(&signal);
         let (share, rounds) = match start {
             Start::Map => (0.6, [0, 2]),
+            Start::Even => (0.0, [0, EVEN_ROUNDS]),
             Start::Rings if signal >= STRONG_SIGNAL => (0.6, [ring_rounds, 3]),
             Start::Rings if is_weak && k >= SOME_CLUSTERS => (0.65, [ring_rounds, 3]),
             Start::Rings => (0.5, [ring_rounds, 3]),
         };
         let OfSearch { least, most, widest } = OfSearch::new(start);
         let (search, surely) = match self.settings.expected_records.map(|n| n as f64) {
+            _ if start == Start::Even => (0.0, Surely::WELL),
             None => (least, Surely::WELL),
             Some(n) => match BoxSearch::share_to_be_sure(n, whole) {
                 // More than the least, where that makes it sure, and a box that was not found would spoil all.
@@ -193,10 +224,16 @@ impl OfSearch {
             Start::Rings => Self { least: 0.02, most: 0.12, widest: 0.5 },
             // A map loses more.
             Start::Map => Self { least: 0.04, most: 0.15, widest: 0.7 },
+            // Nothing would be found.
+            Start::Even => Self { least: 0.0, most: 0.0, widest: 0.0 },
         }
     }
 }
 
+/// Below this no start finds clusters, and what looks for them costs more than it finds: measured.
+pub(super) const NO_SIGNAL: f64 = 3.0;
+/// Rounds that move even centres: with six they lose 3 % more, with sixteen as much.
+const EVEN_ROUNDS: usize = 10;
 /// If the number of records is not known.
 const USUAL_SIGNAL: f64 = 25.0;
 /// From here on re-centring has more than it needs, and small clusters are what can still be won.

@@ -5,6 +5,7 @@ use dp_geometry::{Points, PublicBox};
 use dp_mechanism::{ChaCha20Rng, Mechanism};
 use rand::RngExt;
 
+use super::even::Even;
 use super::params::Asked;
 use super::{PrivateKMeans, PrivateKMeansSettings, Start};
 use crate::ClusterError;
@@ -86,6 +87,10 @@ fn the_start_follows_from_public_facts_and_can_be_overruled() {
         (50, 3, 1_000, Start::Rings),
         (2, 1 << 14, 200, Start::Map),
         (2, (1 << 14) + 1, 200, Start::Rings),
+        (2, 5, 70, Start::Even),
+        (30, 16, 400, Start::Even),
+        (2, 512, 5_000, Start::Even),
+        (2, 513, 5_000, Start::Map),
     ] {
         let chosen = plan(dim, k, records).expect("valid").start();
         assert_eq!(chosen, start, "{dim} dimensions, {k} clusters, {records} records");
@@ -98,12 +103,60 @@ fn the_start_follows_from_public_facts_and_can_be_overruled() {
         }
     }
     let choices = |k, records| plan(10, k, records).expect("valid").choices;
-    let rounds = [(5, 1_000), (2, 400), (5, 100_000), (40, 1_000)];
+    let rounds = [(5, 1_000), (2, 400), (5, 100_000), (40, 2_000)];
     assert_eq!(rounds.map(|(k, n)| choices(k, n).rounds[0]), [3, 2, 3, 3]);
     assert_eq!(plan(3, 5, 4_000).expect("valid").choices.rounds[0], 3);
     let long = |k, records| plan(30, k, records).expect("valid").choices.rounds[0];
-    assert_eq!([long(16, 400), long(15, 400), long(16, 100_000)], [5, 3, 3]);
+    assert_eq!([long(16, 1_400), long(15, 1_400), long(16, 100_000)], [5, 3, 3]);
     assert!(choices(5, 1_000).share < choices(5, 100_000).share);
+}
+
+/// Records that are anywhere, too few to say more: no more than a tenth behind centres that see none. Of clusters, half of what those lose is left.
+#[test]
+fn hidden_clusters_cost_no_more_than_centres_that_share_out_the_box() {
+    let square = PublicBox::cube(2, 0.0, 100.0).expect("valid");
+    let expected_records = Some(100);
+    let settings = PrivateKMeansSettings { expected_records, ..Default::default() };
+    let of = |cluster: Option<f64>| {
+        let (mut sum, mut even) = (0.0, 0.0);
+        for seed in 0..8 {
+            let mut draw = rng(seed);
+            let coords = (0..200).map(|i| match cluster {
+                None => draw.random_range(0.0..100.0),
+                Some(half) => [20.0, 70.0][i / 2 % 2] + draw.random_range(-half..half),
+            });
+            let points = Points::new(coords.collect(), 2).expect("whole rows");
+            let plan = PrivateKMeans::new(square.clone(), 10, budget(0.3), settings);
+            let plan = plan.expect("valid");
+            assert!(plan.start() == Start::Even && plan.is_hopeless());
+            let found = plan.simulate(points.view(), &mut rng(seed + 50)).expect("fits").output;
+            let inertia = |centres| squared_inertia(points.view(), centres).expect("some");
+            sum += inertia(found.centres.view());
+            let start = Even::new(&square, 10, 100, 0).expect("few").start();
+            even += inertia(start.centres.view());
+        }
+        sum / even
+    };
+    let (anywhere, clusters) = (of(None), of(Some(2.0)));
+    assert!(anywhere < 1.1 && clusters < 0.6, "{anywhere}, {clusters}");
+}
+
+/// An even start says what it needs.
+#[test]
+fn an_even_start_is_for_few_clusters_whose_number_is_given() {
+    let even = PrivateKMeansSettings {
+        start: Some(Start::Even),
+        expected_records: Some(9),
+        ..Default::default()
+    };
+    let said = |k, settings| planned(2, k, 1.0, settings).map(|_| ()).map_err(|e| e.to_string());
+    assert_eq!(said(512, even), Ok(()));
+    let text = "clusters of an even start must be at most 512, got 513";
+    assert_eq!(said(513, even), Err(text.to_owned()));
+    let finds = said(2, PrivateKMeansSettings { finds_k: true, ..even }).expect_err("no number");
+    assert!(finds.contains("finds_k of an even start"), "{finds}");
+    let unknown = PrivateKMeansSettings { expected_records: None, ..even };
+    assert!(said(2, unknown).expect_err("none").contains("expected_records of an even start"));
 }
 
 /// Squared inertia over that of k-means, of these points in a box from 0 to 100.

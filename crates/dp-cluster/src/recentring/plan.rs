@@ -36,6 +36,8 @@ pub(crate) struct Start {
     pub(crate) tree: Option<Path>,
     /// How far most records are from the centres, at most, as far as is known.
     pub(crate) reach: Option<f64>,
+    /// How far centres may be from where they belong, at most, if that is known without any record: noise of that length and more moves them less.
+    pub(crate) within: Option<f64>,
     /// Squared length of the noise in the place of each centre, as far as is known.
     pub(crate) noise: Option<Vec<f64>>,
     /// After ring rounds: the centre that records of each cell are likely to be nearest to.
@@ -45,7 +47,15 @@ pub(crate) struct Start {
 impl Start {
     /// At these centres, of which nothing else is known.
     pub(crate) fn at(centres: Points, counts: Vec<i64>) -> Self {
-        Self { centres, counts, tree: None, reach: None, noise: None, of_cells: Hint(None) }
+        Self {
+            centres,
+            counts,
+            tree: None,
+            reach: None,
+            within: None,
+            noise: None,
+            of_cells: Hint(None),
+        }
     }
 }
 
@@ -124,10 +134,10 @@ impl Recentring {
         let target = target(self.settings.quantile, counts);
         let all = target as f64 / self.settings.quantile;
         let is_faint = self.rounds.iter().any(|round| round.radius_noise() > FAINT * all);
-        let Start { tree, reach, of_cells, .. } = start;
+        let Start { tree, reach, within, of_cells, .. } = start;
         let reach = reach.filter(|_| is_faint);
-        if let Some(reach) = reach {
-            centres.are_within(reach);
+        if let Some(within) = within.or(reach) {
+            centres.are_within(within);
         }
         let state =
             RoundState { number: 0, centres, target, tree, moved: None, radius: None, reach };

@@ -245,6 +245,10 @@ fn every_number_and_list_of_a_state_has_limits() {
             has("k-means", may_be_anything(plan, &records(200, dim)), &all);
         }
     }
+    let plan = PrivateKMeans::new(cube(2), 3, budget(), even()).expect("valid");
+    let mut of_even = [&of_rounds[..], &of_moves, &["reach huge"]].concat();
+    of_even.sort_unstable();
+    has("k-means from even centres", may_be_anything(plan, &points), &of_even);
     found.retain(|(_, names, want)| names != want);
     assert_eq!(found, []);
 }

@@ -65,8 +65,8 @@ fn states_that_were_made_up_are_refused_or_go_on() {
     let ball = PublicBall::new(vec![0.0; 2], 10.0).expect("valid");
     let settings = LshSplitsSettings { depth: 4, ..Default::default() };
     small(forged(&LshSplits::new(ball, 2, budget(), settings).expect("valid"), &points));
-    for finds_k in [false, true] {
-        let settings = PrivateKMeansSettings { finds_k, ..Default::default() };
+    let usual = PrivateKMeansSettings::default();
+    for settings in [usual, PrivateKMeansSettings { finds_k: true, ..usual }, even()] {
         let plan = PrivateKMeans::new(cube(2), 3, budget(), settings).expect("valid");
         small(forged(&plan, &points));
     }

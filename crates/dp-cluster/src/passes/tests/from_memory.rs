@@ -194,6 +194,8 @@ fn odd_records_make_possible_tables() {
             let plan = PrivateKMeans::new(cube(2), k, budget(), settings).expect("valid");
             assert!(same(&plan, points) > 0, "{name}");
         }
+        let plan = PrivateKMeans::new(cube(2), 3, budget(), even()).expect("valid");
+        assert!(same(&plan, points) > 0, "{name}");
         let settings = DpmRecentredSettings { max_depth: 3, ..Default::default() };
         let plan = DpmRecentred::new(cube(2), budget(), settings).expect("valid");
         assert!(same(&plan, points) > 0, "{name}");

@@ -19,7 +19,7 @@ use crate::dpm::{Dpm, DpmSettings, IntervalSize};
 use crate::lsh_splits::{Form, LshSplits, LshSplitsSettings};
 use crate::map::{PrivateMap, PrivateMapSettings};
 use crate::private_box::PrivateBox;
-use crate::private_kmeans::{PrivateKMeans, PrivateKMeansSettings};
+use crate::private_kmeans::{PrivateKMeans, PrivateKMeansSettings, Start};
 use crate::recentring::{DpmRecentred, DpmRecentredSettings, Rounds};
 use crate::rings::{RingRounds, RingRoundsSettings};
 use crate::testing::adversarial;
@@ -27,6 +27,12 @@ use crate::{Budget, ClusterError, Receipt};
 
 fn rng(seed: u64) -> ChaCha20Rng {
     ChaCha20Rng::seed_from_u64(seed)
+}
+
+/// Settings of a plan that looks for nothing.
+fn even() -> PrivateKMeansSettings {
+    let (start, expected_records) = (Some(Start::Even), Some(60));
+    PrivateKMeansSettings { start, expected_records, ..Default::default() }
 }
 
 fn cube(dim: usize) -> PublicBox {
