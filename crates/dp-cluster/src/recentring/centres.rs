@@ -297,6 +297,10 @@ mod tests {
             centres.update(&round, 0.8, &[noise, 0, count * COUNT_UNITS, 0], &public_box);
             let (moved, stated) = (centres.row(0)[0], centres.standings[0].variance.sqrt());
             assert!((moved / stated - 1.0).abs() < 1e-6, "{count}: {moved}, {stated} stated");
+            // A count is the sum of two numbers with noise each.
+            let of_count = 2.0 * (round.noise() / COUNT_UNITS as f64).powi(2);
+            let stated = centres.standings[0].counted_variance;
+            assert!((stated / of_count - 1.0).abs() < 1e-9, "{count}: {stated} for {of_count}");
         }
     }
 
