@@ -117,8 +117,20 @@ impl Centres {
             within("variance of a centre", one.variance, [0.0, f64::INFINITY])?;
             StateError::unless_all_within("variance of a start", one.of_start, [0.0, f64::MAX])?;
             within("radius of a centre", one.radius, [0.0, public_box.diagonal()])?;
-            within("clip of a centre", one.clip, [0.0, one.radius])
+            // None is shorter than where noise is longest.
+            within(
+                "clip of a centre",
+                one.clip,
+                [clipped_to(f64::INFINITY) * one.radius, one.radius],
+            )
         })
+    }
+
+    /// That sums around them can be asked for.
+    pub(super) fn have_radii(&self) -> Result<(), TableError> {
+        let radii = self.standings.iter().map(|one| one.radius);
+        let some = [f64::MIN_POSITIVE, f64::MAX];
+        StateError::unless_all_within("radius of a centre that is asked about", radii, some)
     }
 
     /// Says that centres are no further off than that: noise of that length and more moves them less.
@@ -266,6 +278,30 @@ mod tests {
         centres.update(&round, 0.8, &[moved, 0, counts[0], counts[1]], &public_box);
         let error = centres.error(&centres.standings[0]);
         (error.at[0].hypot(error.at[1]), error.signal)
+    }
+
+    /// Where noise is long and clips are short, too: it is the noise of the sum, times how far a unit of that moves the centre.
+    #[test]
+    fn what_is_stated_of_a_place_is_how_far_noise_moves_it() {
+        let public_box = PublicBox::cube(2, -100.0, 100.0).expect("valid");
+        for (count, part) in [(1_000_000, 1.0), (37, 0.8), (10, 0.6)] {
+            let at = Points::new(vec![0.0, 0.0], 2).expect("a row");
+            let mut centres = Centres::new(&Start::at(at, vec![count]), &public_box);
+            let mu = Mu::new(0.2).expect("valid");
+            let round = Round::new(mu, mu).expect("valid");
+            centres.set_radii(&round, 1.0, 100.0);
+            let clip = centres.standings[0].clip;
+            assert!((clip - part).abs() < 0.1, "{count}: {clip}");
+            #[allow(clippy::cast_possible_truncation, reason = "a few records")]
+            let noise = round.noise() as i64;
+            centres.update(&round, 0.8, &[noise, 0, count * COUNT_UNITS, 0], &public_box);
+            let (moved, stated) = (centres.row(0)[0], centres.standings[0].variance.sqrt());
+            assert!((moved / stated - 1.0).abs() < 1e-6, "{count}: {moved}, {stated} stated");
+            // A count is the sum of two numbers with noise each.
+            let of_count = 2.0 * (round.noise() / COUNT_UNITS as f64).powi(2);
+            let stated = centres.standings[0].counted_variance;
+            assert!((stated / of_count - 1.0).abs() < 1e-9, "{count}: {stated} for {of_count}");
+        }
     }
 
     /// A centre all of whose records are fifteen radii away moves by one radius, and may be as far off as it is; one that is nearly where it

@@ -115,6 +115,8 @@ mod tests {
                 let moved = (mean[1] - mean[0]) / records.len() as f64 / (0.01 * radius);
                 let stated = lengths.passed_on(clip);
                 assert!((moved - stated).abs() < 0.025, "{dim}, {clip}: {moved} for {stated}");
+                let half = lengths.stretch(clip);
+                assert!((half * half * stated - 1.0).abs() < 1e-9, "{dim}, {clip}: {half}");
             }
         }
     }

@@ -177,6 +177,21 @@ mod tests {
         }
     }
 
+    /// Whichever of two has the longer radius: residuals of what they become are not clipped beyond its radius.
+    #[test]
+    fn what_is_joined_has_a_radius_beyond_its_clip() {
+        for radii in [[1.0, 3.0], [3.0, 1.0]] {
+            let mut two = centres(vec![0.0, 1.0], 1, vec![5, 5], 0.0);
+            for (one, radius) in two.standings.iter_mut().zip(radii) {
+                (one.radius, one.clip) = (radius, 0.6 * radius);
+            }
+            two.merge(Until::Clusters(1));
+            let [radius, clip] = [two.standings[0].radius, two.standings[0].clip];
+            assert_abs_diff_eq!(radius, 3.0);
+            assert_abs_diff_eq!(clip, 0.6 * 3.0);
+        }
+    }
+
     #[test]
     fn remembered_partners_change_nothing() {
         let mut rng = rng(11);

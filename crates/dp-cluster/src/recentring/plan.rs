@@ -206,6 +206,9 @@ impl Recentring {
         state.centres.fits(&self.public_box)?;
         let lengths = [0.0, self.public_box.diagonal()];
         StateError::unless_all_within("radius", state.radius, lengths)?;
+        if state.radius.is_some() {
+            state.centres.have_radii()?;
+        }
         StateError::unless_all_within("reach", state.reach, [0.0, f64::INFINITY])?;
         asks(question, &self.question(state))
     }

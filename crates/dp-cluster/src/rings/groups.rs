@@ -104,7 +104,7 @@ impl Groups {
         groups
     }
 
-    /// A cluster that lies across the end of a ring can have too few records on either side: two rings of which nothing is in a group are looked at together.
+    /// A cluster that lies across the end of a ring can have too few records on either side: what is in no group of two rings is looked at together.
     fn join_rings(
         &mut self,
         layout: &Layout,
@@ -269,4 +269,87 @@ pub(super) fn ring_up_to(counts: &[f64], share: f64) -> usize {
 /// The largest count that noise alone is expected to make of cells and of those added up, which doubles their number, in standard deviations.
 pub(super) fn largest_noise(layout: &Layout) -> f64 {
     (2.0 * (2.0 * layout.len() as f64).ln()).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use dp_accounting::Mu;
+
+    use super::*;
+    use crate::recentring::Labels;
+
+    /// Rings around two centres in the plane, cut in half by one hyperplane.
+    fn cells() -> RingCells {
+        let public_box = PublicBox::cube(2, -10.0, 10.0).expect("valid");
+        let nearly_all = public_box.diagonal();
+        let labels = Labels::nearest(public_box, vec![-5.0, -5.0, 5.0, 5.0]);
+        RingCells { labels, nearly_all, normals: vec![1.0, 0.0], planes: vec![1; 2] }
+    }
+
+    /// What two rings of one centre have in no group is one group, of the outer ring: no cell of another group or centre is, and none is counted twice.
+    #[test]
+    fn what_is_left_of_two_rings_is_one_group() {
+        let layout = cells().layout().expect("cells of a plan");
+        let cell = |centre, ring, half| layout.ring(centre, ring).start + half;
+        let mut counts = vec![0; layout.len()];
+        // Enough for a group is 28 in a cell, 39 in two, 48 in three and 55 in four.
+        for (centre, ring, halves) in [
+            (0, 10, [10, 5]),
+            (0, 11, [12, 3]),
+            (1, 9, [1, 2]),
+            (1, 10, [200, 26]),
+            (1, 11, [17, 19]),
+            (1, 12, [16, 20]),
+        ] {
+            counts[layout.ring(centre, ring)].copy_from_slice(&halves);
+        }
+        let groups = Groups::new(&layout, &counts, 10.0, false);
+        let found = groups.all.iter().map(|group| (group.centre, group.ring, group.count));
+        assert_eq!(found.collect::<Vec<_>>(), [(1, 10, 200.0), (1, 11, 26.0 + 17.0 + 19.0)]);
+        let mut of_cell = vec![NO_GROUP; layout.len()];
+        of_cell[cell(1, 10, 0)] = 0;
+        for (ring, half) in [(10, 1), (11, 0), (11, 1)] {
+            of_cell[cell(1, ring, half)] = 1;
+        }
+        assert_eq!(groups.of_cell, of_cell);
+        let left = |centre: usize, ring: usize| groups.left[centre * layout.rings() + ring];
+        let rest = |rest: Rest| [rest.count, rest.cells];
+        assert_eq!([(1, 10), (1, 11)].map(|(c, r)| rest(left(c, r))), [[0.0; 2]; 2]);
+        assert_eq!(
+            [(1, 9), (1, 12), (0, 10)].map(|(c, r)| rest(left(c, r))),
+            [[3.0, 2.0], [36.0, 2.0], [15.0, 2.0]]
+        );
+        // Too few for so many cells are no group.
+        counts[cell(1, 11, 0)] = 1;
+        counts[cell(1, 12, 1)] = 0;
+        assert_eq!(Groups::new(&layout, &counts, 10.0, false).all.len(), 1);
+    }
+
+    /// It is the noise of the sum, times how far a unit of that moves the mean, in each direction: as far as residuals were clipped.
+    #[test]
+    fn what_is_stated_of_a_mean_is_how_far_noise_moves_it() {
+        let (cells, clipped) = (cells(), 0.6);
+        let layout = cells.layout().expect("cells of a plan");
+        let count = 1e5;
+        let groups = Groups {
+            all: vec![Group { centre: 1, ring: 18, count }],
+            of_cell: vec![NO_GROUP; layout.len()],
+            left: vec![],
+        };
+        let asked = groups.sums(cells.clone(), &layout, clipped);
+        let round = RingRound::new(Mu::new(1.0).expect("valid"), 1.0).expect("valid");
+        // A quarter of what residuals are clipped to, and that with noise.
+        #[allow(clippy::cast_possible_truncation, reason = "far below 2^63")]
+        let sums =
+            [0.0, round.sum_noise()].map(|noise| (UNITS as f64 * (0.25 * count + noise)) as i64);
+        let of = |sum| {
+            let public_box = &cells.labels.public_box;
+            groups.means((&layout, clipped), &[sum, 0], &round, public_box)
+        };
+        let [(mean, variances), (with_noise, _)] = sums.map(of);
+        let [stated, moved] = [(variances[0] / 2.0).sqrt(), with_noise[0] - mean[0]];
+        assert!((moved / stated - 1.0).abs() < 1e-3, "{moved}, {stated} stated");
+        let away = mean[0] - 5.0;
+        assert!((away / (0.25 * asked.radii[0]) - 1.0).abs() < 1e-3, "{away}: {asked:?}");
+    }
 }

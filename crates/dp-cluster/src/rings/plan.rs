@@ -424,4 +424,32 @@ mod tests {
         assert!(fewer < most && fits(fewer) && !fits(fewer + 1), "{fewer} of {most}");
         assert!(planes(5000).iter().all(|&planes| planes == fewer));
     }
+
+    /// In the last round: of a centre whose cells need many records, one plane if its halves would still be seen, and two if it has nearly twice the
+    /// records of the usual one of many.
+    #[test]
+    fn planes_cut_centres_that_may_stand_for_two_clusters() {
+        let public_box = PublicBox::cube(784, -1.0, 1.0).expect("valid");
+        let planes = |k: usize, most_planes: usize, counts: Vec<f64>| {
+            let settings = RingRoundsSettings { most_planes, ..Default::default() };
+            let mu = Mu::new(1.0).expect("valid");
+            let plan = RingPlan::new(public_box.clone(), k, settings, mu).expect("valid");
+            let points = Points::new(vec![0.0; 784 * counts.len()], 784).expect("whole rows");
+            plan.planes(&Centres { points, counts }, plan.rounds.len() - 1)
+        };
+        let settings = RingRoundsSettings::default();
+        let round = &RingPlan::new(public_box.clone(), 3, settings, Mu::new(1.0).expect("valid"));
+        let round = &round.as_ref().expect("valid").rounds[0];
+        let need = RADIUS_OVER_NOISE * 784_f64.sqrt() * round.sum_noise();
+        let halves = HALF_OVER_NOISE * round.count_noise();
+        assert!(need > 4.0 * halves, "{need}, {halves}");
+        assert_eq!(planes(3, 8, vec![1.9 * halves, 2.1 * halves, 0.99 * need]), [0, 1, 1]);
+        let usual = |heavy: f64| [vec![1.0; 15], vec![heavy]].concat();
+        let cut = |planes: usize| [vec![0; 15], vec![planes]].concat();
+        assert_eq!(planes(16, 8, usual(1.8)), cut(2));
+        assert_eq!(planes(16, 8, usual(1.6)), cut(0));
+        assert_eq!(planes(16, 1, usual(1.8)), cut(1));
+        assert_eq!(planes(16, 0, usual(1.8)), cut(0));
+        assert_eq!(planes(15, 8, usual(1.8)), cut(0), "fewer clusters");
+    }
 }

@@ -1,15 +1,25 @@
 //! What a Parquet file says about its columns, at its end.
 //!
-//! Some writers put the smallest and the largest text of a column there, as a whole. So this end is as long as the texts of individuals make it.
-//! Nothing of it is used but how the file is made, so whatever is too long for a name is taken out before it is decoded.
+//! Writers put the smallest and the largest text of a column there, some as a whole. So this end is as long as the texts of individuals make it.
+//! Nothing of it is used but how the file is made. So what it says of row groups is decoded without any text, whatever its length, and of all else what is
+//! too long for a name is taken out.
 
 use super::parquet_pages::{Bounded, too_large};
 use parquet::errors::{ParquetError, Result};
-use parquet::file::metadata::{FooterTail, ParquetMetaData, ParquetMetaDataReader};
+use parquet::file::metadata::{
+    FooterTail, ParquetMetaData, ParquetMetaDataOptions, ParquetMetaDataReader,
+    ParquetStatisticsPolicy,
+};
 use parquet::file::reader::{ChunkReader, Length};
 
-/// Most bytes of a footer without long texts.
+/// Most bytes of a footer without these texts.
 const FOOTER: usize = 32 << 20;
+
+/// The field of a footer that has its row groups.
+const ROW_GROUPS: i64 = 4;
+
+/// How deep lists and structs of a footer may be in one another.
+const DEEPEST: u32 = 64;
 
 /// No name is as long as that.
 const LONGEST: usize = 4 << 10;
@@ -27,23 +37,25 @@ pub(super) fn metadata(file: &Bounded) -> Result<ParquetMetaData> {
     }
     let length = tail.metadata_length();
     let start = end.checked_sub(length as u64).ok_or_else(too_short)?;
-    let footer = without_long_texts(&file.get_bytes(start, length)?)?;
-    if footer.len() > FOOTER {
-        return Err(too_large(FOOTER));
-    }
-    ParquetMetaDataReader::decode_metadata(&footer)
+    let footer = without_texts(&file.get_bytes(start, length)?)?;
+    // The smallest number of a column cannot be made of an empty text.
+    let mut options = ParquetMetaDataOptions::new();
+    options.set_column_stats_policy(ParquetStatisticsPolicy::SkipAll);
+    ParquetMetaDataReader::decode_metadata_with_options(&footer, Some(&options))
 }
 
-/// A struct of Thrift's compact protocol; in place of each text in it that is longer than a name there is an empty one.
-fn without_long_texts(footer: &[u8]) -> Result<Vec<u8>> {
-    let mut copy = Copy { from: footer, to: Vec::new() };
-    copy.fields(64)?;
+/// A footer in Thrift's compact protocol; there is an empty text in place of each in a row group, and of others that are longer than a name.
+fn without_texts(footer: &[u8]) -> Result<Vec<u8>> {
+    let mut copy = Copy { from: footer, to: Vec::new(), longest: LONGEST };
+    copy.fields(DEEPEST)?;
     Ok(copy.to)
 }
 
 struct Copy<'a> {
     from: &'a [u8],
     to: Vec<u8>,
+    /// Most bytes of a text that is left as it is.
+    longest: usize,
 }
 
 impl<'a> Copy<'a> {
@@ -55,16 +67,23 @@ impl<'a> Copy<'a> {
         Ok(bytes)
     }
 
-    fn bytes(&mut self, length: u64) -> Result<()> {
-        let bytes = self.take(length)?;
+    fn put(&mut self, bytes: &[u8]) -> Result<()> {
+        if bytes.len() > FOOTER - self.to.len() {
+            return Err(too_large(FOOTER));
+        }
         self.to.extend_from_slice(bytes);
         Ok(())
     }
 
+    fn bytes(&mut self, length: u64) -> Result<()> {
+        let bytes = self.take(length)?;
+        self.put(bytes)
+    }
+
     fn byte(&mut self) -> Result<u8> {
-        let byte = self.take(1)?[0];
-        self.to.push(byte);
-        Ok(byte)
+        let byte = self.take(1)?;
+        self.put(byte)?;
+        Ok(byte[0])
     }
 
     /// Seven bits a byte, the lowest first.
@@ -81,14 +100,23 @@ impl<'a> Copy<'a> {
         }
     }
 
-    /// The fields of a struct. Their kinds are in four bits; for truths they say which.
+    /// The fields of a struct. Their kinds are in four bits; for truths they say which. By how many a field's number is above the one before is in the
+    /// other four, or the number follows: doubled, and one less than that below 0.
     fn fields(&mut self, depth: u32) -> Result<()> {
+        let mut field = 0_i64;
         loop {
             let head = self.byte()?;
             match head & 15 {
                 0 => return Ok(()),
-                _ if head >> 4 == 0 => _ = self.number()?,
-                _ => {}
+                _ if head >> 4 == 0 => {
+                    let number = self.number()?;
+                    let half = (number >> 1).cast_signed();
+                    field = if number & 1 == 1 { !half } else { half };
+                }
+                _ => field = field.saturating_add(i64::from(head >> 4)),
+            }
+            if depth == DEEPEST {
+                self.longest = if field == ROW_GROUPS { 0 } else { LONGEST };
             }
             match head & 15 {
                 1 | 2 => {}
@@ -108,12 +136,11 @@ impl<'a> Copy<'a> {
                 let before = self.to.len();
                 let length = self.number()?;
                 let text = self.take(length)?;
-                if text.len() > LONGEST {
-                    self.to.truncate(before);
-                    self.to.push(0);
-                } else {
-                    self.to.extend_from_slice(text);
+                if text.len() <= self.longest {
+                    return self.put(text);
                 }
+                self.to.truncate(before);
+                self.to.push(0);
                 Ok(())
             }
             9 | 10 => {
@@ -142,7 +169,7 @@ fn damaged(reason: &str) -> ParquetError {
 
 #[cfg(test)]
 mod tests {
-    use super::{LONGEST, without_long_texts};
+    use super::{FOOTER, LONGEST, without_texts};
 
     #[test]
     fn long_texts_are_taken_out_and_all_else_is_left() {
@@ -162,23 +189,54 @@ mod tests {
         };
         let (named, long) = (footer(&text(LONGEST)), footer(&text(LONGEST + 1)));
         let behind = |bytes: &[u8]| [bytes, b"behind"].concat();
-        assert_eq!(without_long_texts(&behind(&named)).unwrap(), named);
-        assert_eq!(without_long_texts(&behind(&long)).unwrap(), footer(&[0]));
+        assert_eq!(without_texts(&behind(&named)).unwrap(), named);
+        assert_eq!(without_texts(&behind(&long)).unwrap(), footer(&[0]));
         let whole = footer(&[0]);
         for cut in 0..whole.len() {
-            without_long_texts(&whole[..cut]).unwrap_err();
+            without_texts(&whole[..cut]).unwrap_err();
             for value in 0..=255 {
                 let mut changed = whole.clone();
                 changed[cut] = value;
-                let _: Result<Vec<u8>, _> = without_long_texts(&changed);
+                let _: Result<Vec<u8>, _> = without_texts(&changed);
             }
         }
         for wrong in
             [&[0x19; 200][..], &[0x15, 0x80, 0x80, 0x80], &[0x15; 3], &[0x1e, 0], &[0x1c; 999]]
         {
-            without_long_texts(wrong).unwrap_err();
+            without_texts(wrong).unwrap_err();
         }
         let long = [&[0x15][..], &[0x80; 10], &[0, 0]].concat();
-        without_long_texts(&long).unwrap_err();
+        without_texts(&long).unwrap_err();
+    }
+
+    /// However short: by the number of their field, in its short form and its long one; not those of fields around it, nor of the same number further in.
+    #[test]
+    fn row_groups_are_left_without_texts() {
+        // A list of two structs: a text and a list of one text in the fourth field, and a struct of a text in the fifth.
+        let groups = |text: &[u8]| {
+            let one = [&[0x18][..], text, &[0x39, 0x18], text, &[0x1c, 0x18], text, &[0, 0]];
+            [&[0x2c][..], &one.concat().repeat(2)].concat()
+        };
+        let (named, empty) = (&[2, b'a', b'b'][..], &[0][..]);
+        for (before, head) in [(&[0x35, 2][..], &[0x19][..]), (&[0x15, 2], &[0x09, 8])] {
+            let footer = |of_groups: &[u8]| {
+                let other = |head: &[u8]| [head, &groups(named)[..]].concat();
+                [before, head, &groups(of_groups), &other(&[0x19]), &other(&[0x09, 7]), &[0]]
+                    .concat()
+            };
+            assert_eq!(without_texts(&footer(named)).unwrap(), footer(empty));
+        }
+    }
+
+    #[test]
+    fn no_more_is_copied_than_there_is_room_for() {
+        let list = |length: usize| {
+            let seven = |from: u32| ((length >> from) & 0x7f).to_le_bytes()[0];
+            let head = [0x19, 0xf3, seven(0) | 0x80, seven(7) | 0x80, seven(14) | 0x80, seven(21)];
+            [&head[..], &vec![1; length], &[0]].concat()
+        };
+        assert_eq!(without_texts(&list(FOOTER - 7)).unwrap().len(), FOOTER);
+        let error = without_texts(&list(FOOTER - 6)).unwrap_err().to_string();
+        assert!(error.contains("a column takes more than"), "{error}");
     }
 }

@@ -48,6 +48,18 @@ pub(super) fn at<'a>(value: &'a mut Value, pointer: &str) -> &'a mut Value {
     value.pointer_mut(pointer).expect("just looked at")
 }
 
+fn number(value: &mut Value, pointer: &str) -> f64 {
+    at(value, pointer).as_f64().expect("a number")
+}
+
+/// Gives the first centre of a question for sums this radius and clip, in its state as well.
+fn clip(state: &mut Value, question: &mut Value, [radius, clip]: [f64; 2]) {
+    *at(state, "/Rounds/centres/standings/0/radius") = json!(radius);
+    *at(state, "/Rounds/centres/standings/0/clip") = json!(clip);
+    *at(question, "/what/Sums/far/0") = json!(2.0 * radius);
+    *at(question, "/what/Sums/clip/0") = json!(clip);
+}
+
 pub(super) fn list<'a>(value: &'a mut Value, pointer: &str) -> &'a mut Vec<Value> {
     at(value, pointer).as_array_mut().expect("a list")
 }
@@ -317,6 +329,36 @@ fn states_of_other_plans_are_refused() {
             let others = standings.clone();
             standings.extend(others);
         })],
+    );
+    decides(
+        &recentred,
+        &left,
+        "/what/Sums",
+        &[
+            ("residuals that are clipped beyond the radius", false, |state, question| {
+                let radius = number(state, "/Rounds/centres/standings/0/radius");
+                clip(state, question, [radius, radius.next_up()]);
+            }),
+            ("and to next to nothing", false, |state, question| {
+                let radius = number(state, "/Rounds/centres/standings/0/radius");
+                clip(state, question, [radius, 0.59 * radius]);
+            }),
+            ("to no less than where noise is long", true, |state, question| {
+                let radius = number(state, "/Rounds/centres/standings/0/radius");
+                clip(state, question, [radius, 0.61 * radius]);
+            }),
+            ("to nothing, of no radius", false, |state, question| {
+                clip(state, question, [0.0, 0.0]);
+            }),
+            ("another clip than that of the state", false, |_, question| {
+                let clip = number(question, "/what/Sums/clip/0");
+                *at(question, "/what/Sums/clip/0") = json!(0.9 * clip);
+            }),
+            ("far from another length on", false, |_, question| {
+                let far = number(question, "/what/Sums/far/0");
+                *at(question, "/what/Sums/far/0") = json!(0.9 * far);
+            }),
+        ],
     );
     let kmeans = |dim| {
         let settings = PrivateKMeansSettings::default();

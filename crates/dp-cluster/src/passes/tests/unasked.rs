@@ -5,6 +5,7 @@ use serde_json::json;
 use super::changed::Left;
 use super::made_up::{at, left_behind, list, twice};
 use super::*;
+use crate::residual::UNITS;
 
 type Change = fn(&mut Value);
 
@@ -208,7 +209,7 @@ fn sums_that_no_records_make_are_refused() {
     let ball = PublicBall::new(vec![0.0; 2], 10.0).expect("valid");
     let settings = LshSplitsSettings { depth: 4, ..Default::default() };
     let splits = LshSplits::new(ball, 2, budget(), settings).expect("valid");
-    for (asked, entries) in [last(recentred, &points), last(splits, &points)] {
+    for (asked, entries) in [last(recentred.clone(), &points), last(splits, &points)] {
         let (question, name) = (asked.question(), asked.question().name());
         assert!(question.is_possible(200, &entries), "{name}");
         assert!(!question.is_possible(20, &entries), "{name}");
@@ -226,6 +227,16 @@ fn sums_that_no_records_make_are_refused() {
         });
         assert!(part.count() * 4 >= entries.len(), "{name}");
     }
+    // Three records of one centre, all of which are as far as they count, and some of them beyond.
+    let (asked, mut entries) = last(recentred, &points);
+    entries.fill(0);
+    let three = |away: i64| [3 * UNITS + away, 0, UNITS * 3 / 10, 2 * (UNITS * 3 / 10)];
+    let mut is_possible = |rows, away| {
+        entries[..4].copy_from_slice(&three(away));
+        asked.question().is_possible(rows, &entries)
+    };
+    assert_eq!([-1, 0, 1].map(|away| is_possible(3, away)), [true, true, false]);
+    assert_eq!([2, 3, 4].map(|rows| is_possible(rows, 0)), [false, true, false]);
     let settings = LshSplitsSettings { depth: 4, ..Default::default() };
     let ball = PublicBall::new(vec![0.0; 2], 10.0).expect("valid");
     let (_, codes) = LshSplits::new(ball, 2, budget(), settings).expect("valid").first();

@@ -1,6 +1,8 @@
 #[cfg(feature = "parquet")]
 pub(crate) mod parquet;
 #[cfg(feature = "parquet")]
+mod parquet_random;
+#[cfg(feature = "parquet")]
 mod parquet_texts;
 
 use super::{Form, Rows, Secrecy, TableError, for_each_row};

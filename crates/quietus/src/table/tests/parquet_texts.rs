@@ -12,7 +12,7 @@ use parquet::column::reader::{ColumnReader, get_column_reader};
 use parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
 use parquet::errors::Result;
 use parquet::file::metadata::ColumnChunkMetaData;
-use parquet::file::properties::{WriterProperties, WriterVersion};
+use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::{ColumnDescriptor, ColumnPath, Type};
@@ -219,6 +219,43 @@ fn a_text_that_no_page_has_room_for_is_passed_over() {
         let error = rows.advance().unwrap_err();
         assert_eq!(error.problem, TableProblem::LongRecord { most: MOST_RECORD });
     }
+}
+
+/// The smallest and the largest text of each of many row groups are 4 kB, and 40 MB all together: the end of the file is no longer for that.
+#[test]
+fn texts_of_row_groups_take_no_room() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.parquet");
+    let field = Type::primitive_type_builder("a", Physical::BYTE_ARRAY);
+    let fields = vec![Arc::new(field.with_repetition(Repetition::REQUIRED).build().unwrap())];
+    let schema = Type::group_type_builder("schema").with_fields(fields).build().unwrap();
+    let settings = WriterProperties::builder()
+        .set_compression(Compression::SNAPPY)
+        .set_statistics_truncate_length(None)
+        .set_offset_index_disabled(true)
+        .set_statistics_enabled(EnabledStatistics::Chunk);
+    let (file, settings) = (File::create(&path).unwrap(), Arc::new(settings.build()));
+    let mut writer = SerializedFileWriter::new(file, schema.into(), settings).unwrap();
+    let text = ByteArray::from(vec![b'a'; 4_096]);
+    for _ in 0..5_000 {
+        let mut group = writer.next_row_group().unwrap();
+        let mut column = group.next_column().unwrap().unwrap();
+        column
+            .typed::<ByteArrayType>()
+            .write_batch(std::slice::from_ref(&text), None, None)
+            .unwrap();
+        column.close().unwrap();
+        group.close().unwrap();
+    }
+    writer.close().unwrap();
+    assert!(path.metadata().unwrap().len() > 40_000_000);
+    let mut rows = Rows::open(&path, Secrecy::Private, &Form::default()).unwrap();
+    rows.choose(&["a"]).unwrap();
+    for _ in 0..5_000 {
+        assert!(rows.advance().unwrap());
+        assert_eq!(rows.text(0).unwrap().len(), 4_096);
+    }
+    assert!(!rows.advance().unwrap());
 }
 
 /// A small file of which one page is a single text of 300 MB.
