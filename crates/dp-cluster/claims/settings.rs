@@ -333,8 +333,8 @@ fn plan_subjects(domain: &Domain) -> Vec<Subject> {
         add(PrivateKMeansSettings { start, finds_k: true, ..Default::default() });
     }
     for records in [0, 3, 1 << 40] {
-        let (start, expected_records) = (Some(Start::Even), Some(records));
-        add(PrivateKMeansSettings { start, expected_records, ..Default::default() });
+        let (expected_records, start) = (Some(records), Some(Start::Even));
+        add(PrivateKMeansSettings { expected_records, start, ..Default::default() });
     }
     all
 }

@@ -167,7 +167,9 @@ mod tests {
             };
             let places = Cloud::new(&grid, 5).expect("small").places();
             let mut of_vertex = vec![0.0; places.len()];
-            records.iter().for_each(|&(x, weight)| of_vertex[x] = weight);
+            for &(x, weight) in records {
+                of_vertex[x] = weight;
+            }
             let levels: Vec<_> = (2..=5).map(resolution).collect();
             let lots = Sparse { grid: &grid, levels: &levels, places: &places, records: of_vertex };
             lots.lots(4.0).into_iter().map(|lot| (lot.at[0], lot.count)).collect::<Vec<_>>()

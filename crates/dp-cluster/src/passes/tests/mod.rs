@@ -31,8 +31,11 @@ fn rng(seed: u64) -> ChaCha20Rng {
 
 /// Settings of a plan that looks for nothing.
 fn even() -> PrivateKMeansSettings {
-    let (start, expected_records) = (Some(Start::Even), Some(60));
-    PrivateKMeansSettings { start, expected_records, ..Default::default() }
+    PrivateKMeansSettings {
+        expected_records: Some(60),
+        start: Some(Start::Even),
+        ..Default::default()
+    }
 }
 
 fn cube(dim: usize) -> PublicBox {
