@@ -3,8 +3,7 @@
 use dp_accounting::Mu;
 
 use super::params::{
-    Asked, CLEAR_SIGNAL, HOPELESS_SIGNAL, MOST_FOR_SEARCH, NO_SIGNAL, STRONG_SIGNAL, Start,
-    WEAK_SIGNAL,
+    Asked, CLEAR_SIGNAL, HOPELESS_SIGNAL, MOST_FOR_SEARCH, STRONG_SIGNAL, Start, WEAK_SIGNAL,
 };
 use crate::private_box::BoxSearch;
 
@@ -39,7 +38,7 @@ impl Asked {
     fn changes(&self) -> Option<Vec<f64>> {
         let one = Mu::new(1.0).ok()?;
         let per_mu = self.signal(one)?;
-        let signals = [NO_SIGNAL, HOPELESS_SIGNAL, WEAK_SIGNAL, CLEAR_SIGNAL, STRONG_SIGNAL];
+        let signals = [HOPELESS_SIGNAL, WEAK_SIGNAL, CLEAR_SIGNAL, STRONG_SIGNAL];
         let search = self.search_to_be_sure(one).map(|sure| (sure / MOST_FOR_SEARCH).sqrt());
         let all = signals.into_iter().map(|signal| signal / per_mu).chain(search);
         Some(all.map(|mu| mu * (1.0 - 1e-9)).filter(|mu| mu.is_finite()).collect())

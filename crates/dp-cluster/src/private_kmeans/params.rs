@@ -24,7 +24,8 @@ pub enum Start {
     /// A private map: few dimensions, a box that fits. See [`map`](crate::map).
     Map,
     /// Nothing: centres that share out the public box evenly, without a look at any record, and the whole budget for rounds that move them. At
-    /// most 512 clusters, whose number is given, and a number of records.
+    /// most 512 clusters, whose number is given, and a number of records. It is never chosen by default, as it rests on that number: for records of
+    /// which it is known that they are no more, and which [hide every cluster](PrivateKMeans::is_hopeless).
     Even,
 }
 
@@ -166,15 +167,8 @@ impl Asked {
             3 => signal < WEAK_SIGNAL,
             _ => false,
         };
-        let is_hidden = signal < NO_SIGNAL && k <= Even::MOST && !self.settings.finds_k;
-        let usual = if is_hidden {
-            Start::Even
-        } else if maps_well {
-            Start::Map
-        } else {
-            Start::Rings
-        };
-        let start = self.settings.start.unwrap_or(usual);
+        let start =
+            self.settings.start.unwrap_or(if maps_well { Start::Map } else { Start::Rings });
         let is_cut = dim >= CUT_BY_PLANES && k > VERY_FEW_CLUSTERS;
         let hard_to_tell = k >= MANY_CLUSTERS || is_cut || signal >= CLEAR_SIGNAL;
         let is_long = dim >= LONG_SUMS && k >= SOME_CLUSTERS && signal < WEAK_SIGNAL;
@@ -230,8 +224,6 @@ impl OfSearch {
     }
 }
 
-/// Below this no start finds clusters, and what looks for them costs more than it finds: measured.
-pub(super) const NO_SIGNAL: f64 = 3.0;
 /// Rounds that move even centres: with six they lose 3 % more, with sixteen as much.
 const EVEN_ROUNDS: usize = 10;
 /// If the number of records is not known.
