@@ -16,7 +16,8 @@ pub struct Rounds {
     pub shares: Vec<f64>,
     /// The share of all points that the radius aims at, above 0 and below 1. Default: 0.8.
     ///
-    /// Points beyond it still pull, but no harder than those on the radius.
+    /// Points beyond it still pull, but no harder than those on the radius; and where the noise of a centre's mean is long, no harder than those on as little as six
+    /// tenths of it, which shortens that noise.
     pub quantile: f64,
     /// Rounds before centres are merged for the first time. Default: 2.
     ///

@@ -2,7 +2,7 @@
 //!
 //! They begin with one centre in the middle of the box. A round cuts the records into cells: the nearest centre, a ring around it of
 //! twice the radius of the one before, and the sides of a few public hyperplanes through the centre. What has enough records gets a
-//! noisy sum, clipped to seven tenths of the ring's own radius; the noisy means are clustered without privacy, and their centres go into the next
+//! noisy sum, clipped to six tenths of the ring's own radius; the noisy means are clustered without privacy, and their centres go into the next
 //! round. Rings shrink with the distance from a centre, so that neither the width of the box nor clusters of very different size matter.
 //!
 //! ```
@@ -26,12 +26,13 @@
 //! 1. The cell of a record is its nearest centre, the ring of its distance (ring `j` ends at `R_j = diagonal / 2^(21 - j)`, `j = 0..=21`; where a part of the box
 //!    is known that holds nearly all records, the diagonal is that of the part, and there are more rings until they reach that of the box),
 //!    and its side of each of `b` hyperplanes, `b` from the centre's noisy count: so few that means are more than their noise, but enough
-//!    to tell two clusters at one centre apart wherever counts can.
+//!    to tell two clusters at one centre apart wherever counts can; two at least for a centre with 1.7 times the records of a usual one, if there are 16 clusters or more.
 //! 2. All cells are counted, empty or not, with noise of standard deviation `s / w`. Those beyond what noise explains are groups; in rings beyond the part
 //!    it takes more, since a group of noise there costs more than all else.
 //! 3. What is left is looked at without the last hyperplane, then without the one before it, up to whole rings: cells whose noisy counts
-//!    together are beyond what noise explains are a group too. So a cluster that some hyperplane cuts is found by the others.
-//! 4. Every group gets a noisy sum of its residuals over `.7 R_j`, shortened to that where they are longer, of standard deviation `s` in each
+//!    together are beyond what noise explains are a group too. So a cluster that some hyperplane cuts is found by the others. What is left then of two rings
+//!    next to each other is looked at together, so that one across the end of a ring is found as well.
+//! 4. Every group gets a noisy sum of its residuals over `.6 R_j`, shortened to that where they are longer, of standard deviation `s` in each
 //!    coordinate. Its mean is shrunk towards the centre as far as noise explains it.
 //! 5. Weighted k-means on these means finds twice as many centres as wanted, and in the last round `k`.
 //!
