@@ -70,11 +70,9 @@ impl Lengths {
 
 #[cfg(test)]
 mod tests {
-    use rand::RngExt;
-
     use super::*;
     use crate::residual::{UNITS, clip_residual};
-    use crate::testing::rng;
+    use crate::testing::{normal, rng};
 
     #[test]
     fn residuals_are_clipped_short_where_noise_is_long() {
@@ -119,10 +117,5 @@ mod tests {
                 assert!((half * half * stated - 1.0).abs() < 1e-9, "{dim}, {clip}: {half}");
             }
         }
-    }
-
-    /// Sums of twelve uniform numbers will do.
-    fn normal(rng: &mut impl rand::Rng) -> f64 {
-        (0..12).map(|_| rng.random_range(-0.5..0.5)).sum()
     }
 }
