@@ -119,11 +119,12 @@ impl PrivateKMeans {
             Start::Even => &[],
             Start::Rings | Start::Map => &[choices.search, choices.share],
         };
-        let parts = whole.split(&[before, &[radii, rest - radii]].concat())?;
-        let (before, last) = parts.split_at(before.len());
+        let mut parts = whole.split(&[before, &[radii, rest - radii]].concat())?.into_iter();
+        let mut part = || parts.next().expect("one for each share");
         let public_box = asked.public_box.clone();
-        let start = match (choices.start, before) {
-            (Start::Rings, &[search, mu]) => {
+        let start = match choices.start {
+            Start::Rings => {
+                let [search, mu] = [part(), part()];
                 let settings = RingRoundsSettings {
                     rounds: choices.rounds[0],
                     count_weight: choices.count_weight,
@@ -133,19 +134,20 @@ impl PrivateKMeans {
                 let rings = RingPlan::new(public_box.clone(), asked.k, settings, mu)?;
                 StartPlan::Rings(BoxSearch::new(&public_box, search, choices.surely)?, rings)
             }
-            (Start::Map, &[search, mu]) => {
+            Start::Map => {
+                let [search, mu] = [part(), part()];
                 let settings =
                     PrivateMapSettings { expected_records, spend: Some(mu), ..Default::default() };
                 let map = PrivateMap::add_remove(public_box.clone(), asked.budget, settings)?;
                 StartPlan::Map(BoxSearch::new(&public_box, search, choices.surely)?, map)
             }
-            _ => {
+            Start::Even => {
                 let records = expected_records.unwrap_or(0);
                 StartPlan::Even(Even::new(&public_box, asked.k, records, public_seed)?)
             }
         };
         let rounds = Rounds::without_splits(choices.rounds[1]);
-        let recentring = Recentring::new(public_box, rounds, Some(asked.k), [last[0], last[1]])?;
+        let recentring = Recentring::new(public_box, rounds, Some(asked.k), [part(), part()])?;
         Ok(Self { asked, choices, start, recentring })
     }
 }
@@ -183,11 +185,10 @@ impl Asked {
         };
         let OfSearch { least, most, widest } = OfSearch::new(start);
         let (search, surely) = match self.settings.expected_records.map(|n| n as f64) {
-            _ if start == Start::Even => (0.0, Surely::WELL),
             None => (least, Surely::WELL),
             Some(n) => match BoxSearch::share_to_be_sure(n, whole) {
                 // More than the least, where that makes it sure, and a box that was not found would spoil all.
-                sure if sure <= MOST_FOR_SEARCH => (sure.max(least), Surely::WELL),
+                sure if sure <= MOST_FOR_SEARCH => (sure.clamp(least, most), Surely::WELL),
                 _ => {
                     let share = BoxSearch::share_for_noise(SEARCH_NOISE * n, whole);
                     (share.clamp(least, most), Surely::ROUGHLY)

@@ -152,6 +152,11 @@ fn an_even_start_is_for_few_clusters_whose_number_is_given() {
     assert_eq!(said(513, even), Err(text.to_owned()));
     let finds = said(2, PrivateKMeansSettings { finds_k: true, ..even }).expect_err("no number");
     assert!(finds.contains("finds_k of an even start"), "{finds}");
+    for half in [1e-90, 1e-40, 1e40, 1e90, 1e120] {
+        let wide = PublicBox::cube(2, -half, half).expect("valid");
+        let plan = PrivateKMeans::new(wide, 2, budget(1.0), even);
+        assert_eq!(plan.is_ok(), (1e-90..=1e40).contains(&half), "{half}");
+    }
     let unknown = PrivateKMeansSettings { expected_records: None, ..even };
     assert!(said(2, unknown).expect_err("none").contains("expected_records of an even start"));
 }
