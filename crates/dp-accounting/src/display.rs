@@ -77,6 +77,12 @@ fn rows<R: Relation>(
                 rows::<R>(step, total, depth + 1, group, out);
             }
         }
+        Step::OneOf { steps, .. } => {
+            out.push(heading("one of these"));
+            for step in steps {
+                rows::<R>(step, total, depth + 1, group, out);
+            }
+        }
         Step::Outside { delta, step, .. } => {
             out.push(heading(&format!("outside of {}", short(delta.get()))));
             rows::<R>(step, total, depth + 1, group, out);
@@ -89,7 +95,7 @@ fn rows<R: Relation>(
 }
 
 /// The steps that the whole consists of, one line each: a step of many has the sum of what they cost and their number. Neighbours of the
-/// same cost, as rounds are, share a line.
+/// same cost, as rounds are, share a line. Ways of which a run takes one have a line each below the step.
 fn overview<R: Relation>(spent: &Step, total: Option<Rho>, out: &mut Vec<Row>) {
     let parts = match spent {
         Step::Sequential { steps, .. } if !steps.is_empty() => steps.as_slice(),
@@ -99,7 +105,13 @@ fn overview<R: Relation>(spent: &Step, total: Option<Rho>, out: &mut Vec<Row>) {
     let alike = |a: &Step, b: &Step| rho(a) == rho(b) && spends(a) == spends(b);
     for run in parts.chunk_by(alike) {
         let [first, .., last] = run else {
-            out.extend(run.iter().map(|one| line(one.name().to_owned(), one, 1, rho(one), total)));
+            for one in run {
+                out.push(line(one.name().to_owned(), one, 1, rho(one), total));
+                if let Step::OneOf { steps, .. } = one {
+                    let way = |way: &Step| format!("  {}", way.name());
+                    out.extend(steps.iter().map(|one| line(way(one), one, 1, rho(one), total)));
+                }
+            }
             continue;
         };
         let name = format!("{} to {}", first.name(), last.name());
@@ -112,6 +124,8 @@ fn spends(step: &Step) -> usize {
     let parts = match step {
         Step::Spend { .. } | Step::Composed { .. } => return 1,
         Step::Sequential { steps, .. } | Step::Parallel { steps, .. } => steps.as_slice(),
+        // A run takes one.
+        Step::OneOf { steps, .. } => return steps.iter().map(spends).max().unwrap_or(0),
         Step::Group { step, .. } | Step::Outside { step, .. } => std::slice::from_ref(&**step),
     };
     let mut all = 0;
@@ -127,6 +141,7 @@ fn line(name: String, step: &Step, times: usize, rho: Option<Rho>, total: Option
     let share = all.zip(total).filter(|(_, total)| *total > Rho::ZERO);
     let what = match step {
         Step::Spend { loss, .. } | Step::Composed { loss, .. } if times == 1 => loss.to_string(),
+        Step::OneOf { steps, .. } if times == 1 => format!("one of {}", steps.len()),
         _ => match times * spends(step) {
             1 => "1 loss".to_owned(),
             several => format!("{several} losses"),

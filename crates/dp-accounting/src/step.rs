@@ -50,6 +50,14 @@ pub enum Step {
         /// One step per part.
         steps: Vec<Step>,
     },
+    /// Steps of which a run takes one and draws from no other, as what was released before them decides: the dearest counts, in each measure
+    /// on its own.
+    OneOf {
+        /// What is decided.
+        name: String,
+        /// One step per way.
+        steps: Vec<Step>,
+    },
     /// A step whose losses are stated for one record more or less, charged for up to `size` such changes.
     ///
     /// Replacing a record is two changes. Every loss below is scaled by [`Loss::scaled_to_group`], and
@@ -121,6 +129,24 @@ impl Step {
         Self::Parallel { name: name.into(), steps }
     }
 
+    /// Steps of which a run takes one: the dearest counts.
+    ///
+    /// ```
+    /// use dp_accounting::{Loss, Mu, Step};
+    ///
+    /// // Few records get three rounds, many get one that costs as much.
+    /// let round = |mu: f64| Mu::new(mu).map(|mu| Step::spend("round", Loss::from(mu)));
+    /// let few = Step::sequential("few records", vec![round(0.1)?; 3]);
+    /// let many = Step::sequential("many", vec![round(0.17)?]);
+    /// let spent = Step::one_of("by the number of records", vec![few, many]);
+    /// let mu = 0.03_f64.sqrt();
+    /// assert!((spent.zcdp().expect("all Gaussian").get() - mu * mu / 2.0).abs() < 1e-12);
+    /// # Ok::<(), dp_accounting::ParamError>(())
+    /// ```
+    pub fn one_of(name: impl Into<String>, steps: Vec<Self>) -> Self {
+        Self::OneOf { name: name.into(), steps }
+    }
+
     /// A step stated for one change, charged for `size`.
     pub fn group(name: impl Into<String>, size: NonZeroU32, step: Self) -> Self {
         Self::Group { name: name.into(), size, step: Box::new(step) }
@@ -142,6 +168,7 @@ impl Step {
             Self::Spend { name, .. }
             | Self::Sequential { name, .. }
             | Self::Parallel { name, .. }
+            | Self::OneOf { name, .. }
             | Self::Group { name, .. }
             | Self::Outside { name, .. }
             | Self::Composed { name, .. } => name,
@@ -191,9 +218,9 @@ impl Step {
         match self {
             Self::Spend { .. } => false,
             Self::Parallel { .. } => true,
-            Self::Sequential { steps, .. } | Self::Composed { steps, .. } => {
-                steps.iter().any(Self::has_parts)
-            }
+            Self::Sequential { steps, .. }
+            | Self::OneOf { steps, .. }
+            | Self::Composed { steps, .. } => steps.iter().any(Self::has_parts),
             Self::Group { step, .. } | Self::Outside { step, .. } => step.has_parts(),
         }
     }
@@ -217,11 +244,9 @@ impl Step {
                 }
                 all
             }
+            Self::OneOf { steps, .. } => Self::dearest::<R>(steps, group, touched),
             Self::Parallel { steps, .. } => {
-                let mut within = Costs::FREE;
-                for step in steps {
-                    within = within.max(step.costs::<R>(group, touched));
-                }
+                let within = Self::dearest::<R>(steps, group, touched);
                 if touched == 1 {
                     return within;
                 }
@@ -237,6 +262,14 @@ impl Step {
         }
     }
 
+    fn dearest<R: Relation>(steps: &[Self], group: Option<u64>, touched: usize) -> Costs {
+        let mut dearest = Costs::FREE;
+        for step in steps {
+            dearest = dearest.max(step.costs::<R>(group, touched));
+        }
+        dearest
+    }
+
     /// The least epsilon at `delta`, also along routes that look at a node as a whole. With `groups` false, groups are only
     /// taken leaf by leaf: nested searches would take time exponential in the depth.
     fn best<R: Relation>(&self, delta: Delta, touched: usize, groups: bool) -> Option<Epsilon> {
@@ -245,11 +278,15 @@ impl Step {
             Self::Sequential { steps, .. } if steps.len() == 1 => {
                 steps[0].best::<R>(delta, touched, groups)
             }
-            // Each part has its own best route; the dearest of those is a bound.
-            Self::Parallel { steps, .. } if touched == 1 => steps
-                .iter()
-                .map(|step| step.best::<R>(delta, 1, groups))
-                .try_fold(Epsilon::ZERO, |worst, cost| cost.map(|cost| cost.max(worst))),
+            // Each way, or part, has its own best route; the dearest of those is a bound.
+            Self::OneOf { steps, .. } | Self::Parallel { steps, .. }
+                if touched == 1 || matches!(self, Self::OneOf { .. }) =>
+            {
+                steps
+                    .iter()
+                    .map(|step| step.best::<R>(delta, touched, groups))
+                    .try_fold(Epsilon::ZERO, |worst, cost| cost.map(|cost| cost.max(worst)))
+            }
             Self::Group { size, step, .. } if groups => step.best_of_group::<R>(delta, size.get()),
             Self::Outside { delta: outside, step, .. } => {
                 let left = Lower::new(delta.get()) - Upper::new(outside.get());

@@ -105,8 +105,8 @@ impl Total {
                 self.walk(step, group)
             }
             Step::Outside { .. } => None,
-            // The dearest part, if it is the same in every measure.
-            Step::Parallel { .. } => {
+            // The dearest part or way, if it is the same in every measure.
+            Step::Parallel { .. } | Step::OneOf { .. } => {
                 let pure = step.pure().map(Loss::from);
                 let dearest = pure
                     .or_else(|| step.costs_under::<AddRemove>().stated_gaussian().map(Loss::from));
@@ -117,15 +117,17 @@ impl Total {
 }
 
 impl<R: Relation> Receipt<R> {
-    /// The receipt as pairs of laws; `None` where that is not proved: under one-sided relations, for parallel steps that are neither all pure nor all Gaussian, for
-    /// parallel steps under a relation that touches two parts, and for losses out of the range of [`Event`].
+    /// The receipt as pairs of laws; `None` where that is not proved: under one-sided relations, for parallel steps, or ways of which one is taken, that are neither
+    /// all pure nor all Gaussian, for parallel steps under a relation that touches two parts, and for losses out of the range of [`Event`].
     ///
     /// Source: worst pairs, see [`Event::randomised_response`], [`Event::approximate`] and [`Event::bounded_range`].
     pub fn total(&self) -> Option<Total> {
         fn splits(step: &Step) -> bool {
             match step {
                 Step::Parallel { .. } => true,
-                Step::Sequential { steps, .. } => steps.iter().any(splits),
+                Step::Sequential { steps, .. } | Step::OneOf { steps, .. } => {
+                    steps.iter().any(splits)
+                }
                 Step::Group { step, .. } | Step::Outside { step, .. } => splits(step),
                 Step::Spend { .. } | Step::Composed { .. } => false,
             }

@@ -194,7 +194,7 @@ where
 /// Whether every level was drawn; after a question, every one of the way that was gone, and none of the others.
 fn is_reached(usage: &Usage) -> bool {
     let way = |path: &str| {
-        let mut steps = path.split(" / ").skip_while(|step| !step.starts_with("one of: "));
+        let mut steps = path.split(" / ").skip_while(|&step| step != "ways");
         steps.nth(1).map(str::to_owned)
     };
     let gone: Vec<String> = (usage.leaves.iter().filter(|(_, uses)| *uses > 0))

@@ -15,6 +15,8 @@ pub(crate) struct Meter {
     /// The steps of this name.
     below: BTreeMap<String, Vec<Scope>>,
     last: Option<Named>,
+    /// Of each choice among ways, the way that was drawn from.
+    taken: Vec<Option<usize>>,
     /// Of a run that goes on from a state.
     resumed: bool,
 }
@@ -48,6 +50,8 @@ struct Leaf {
     /// Of the spend that pays.
     loss: Loss,
     most: Most,
+    /// The ways that it is in, of the choices above it.
+    within: Vec<Way>,
     /// Whether its loss is that of these draws by themselves between neighbours: not what several kinds of draws cost together, nor what
     /// one change of a group costs, nor what holds outside of a mass.
     alone: bool,
@@ -56,8 +60,16 @@ struct Leaf {
     parts: BTreeSet<u64>,
 }
 
+/// One of the ways of which a run takes one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Way {
+    /// Position in the meter's choices.
+    choice: usize,
+    number: usize,
+}
+
 /// What is above a step.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Below {
     /// A partition of the records.
     parts: bool,
@@ -65,6 +77,7 @@ struct Below {
     touched: usize,
     /// A group of changes, or a mass outside of which losses hold.
     conditions: bool,
+    within: Vec<Way>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,12 +107,16 @@ impl Spent {
 
     /// Whether no leaf was drawn more often than this receipt allows.
     pub(crate) fn is_within<L: Relation>(&self, receipt: &Receipt<L>) -> bool {
-        let leaves = Meter::new(receipt.spent(), L::PARTS_TOUCHED).leaves;
-        leaves.iter().zip(&self.leaves).all(|(leaf, (uses, parts))| match leaf.most {
-            Most::Times(times) => *uses <= times && parts.is_empty(),
-            Most::OfOnePart => *uses <= 1 && parts.is_empty(),
-            Most::OncePerPart => *uses == parts.len() as u64,
-            Most::Unbounded => *uses < u64::MAX / 2 && parts.is_empty(),
+        let mut meter = Meter::new(receipt.spent(), L::PARTS_TOUCHED);
+        (0..meter.leaves.len()).zip(&self.leaves).all(|(number, (uses, parts))| {
+            let leaf = &meter.leaves[number];
+            let is_within = match leaf.most {
+                Most::Times(times) => *uses <= times && parts.is_empty(),
+                Most::OfOnePart => *uses <= 1 && parts.is_empty(),
+                Most::OncePerPart => *uses == parts.len() as u64,
+                Most::Unbounded => *uses < u64::MAX / 2 && parts.is_empty(),
+            };
+            is_within && (*uses == 0 || meter.take(number).is_ok())
         })
     }
 
@@ -142,13 +159,15 @@ impl Meter {
             by_name: BTreeMap::new(),
             below: BTreeMap::new(),
             last: None,
+            taken: Vec::new(),
             resumed: false,
         };
-        meter.add(spent, "", 0, Below { parts: false, touched, conditions: false });
+        let below = Below { parts: false, touched, conditions: false, within: Vec::new() };
+        meter.add(spent, "", 0, &below);
         meter
     }
 
-    fn add(&mut self, step: &Step, above: &str, depth: usize, below: Below) {
+    fn add(&mut self, step: &Step, above: &str, depth: usize, below: &Below) {
         let path = if above.is_empty() {
             step.name().to_owned()
         } else {
@@ -162,13 +181,13 @@ impl Meter {
                     Below { touched: 1, .. } => Most::OncePerPart,
                     _ => Most::OfOnePart,
                 };
-                self.leaf(step.name(), path, (*loss, !below.conditions), most);
+                self.leaf(step.name(), path, (*loss, !below.conditions), most, below);
             }
             Step::Spend { loss, covers, .. } => {
                 for covered in covers {
                     let most = covered.draws.map_or(Most::Unbounded, Most::Times);
                     let path = format!("{path} / {}", covered.name);
-                    self.leaf(&covered.name, path, (*loss, false), most);
+                    self.leaf(&covered.name, path, (*loss, false), most, below);
                 }
             }
             Step::Sequential { steps, .. } | Step::Composed { steps, .. } => {
@@ -178,17 +197,26 @@ impl Meter {
             }
             Step::Parallel { steps, .. } => {
                 for step in steps {
-                    self.add(step, &path, depth + 1, Below { parts: true, ..below });
+                    self.add(step, &path, depth + 1, &Below { parts: true, ..below.clone() });
+                }
+            }
+            Step::OneOf { steps, .. } => {
+                let choice = self.taken.len();
+                self.taken.push(None);
+                for (number, step) in steps.iter().enumerate() {
+                    let mut below = below.clone();
+                    below.within.push(Way { choice, number });
+                    self.add(step, &path, depth + 1, &below);
                 }
             }
             // Changes that are spread over parts below cost no more than as many in the dearest; parts above are still two.
             Step::Group { step, .. } => {
                 let touched = if below.parts { below.touched } else { 1 };
-                let below = Below { conditions: true, touched, ..below };
-                self.add(step, &path, depth + 1, below);
+                let below = Below { conditions: true, touched, ..below.clone() };
+                self.add(step, &path, depth + 1, &below);
             }
             Step::Outside { step, .. } => {
-                self.add(step, &path, depth + 1, Below { conditions: true, ..below });
+                self.add(step, &path, depth + 1, &Below { conditions: true, ..below.clone() });
             }
             // A step of a kind that came later has no leaves here, so its draws are refused.
             _ => {}
@@ -197,9 +225,17 @@ impl Meter {
         self.below.entry(step.name().to_owned()).or_default().push(scope);
     }
 
-    fn leaf(&mut self, name: &str, path: String, (loss, alone): (Loss, bool), most: Most) {
+    fn leaf(
+        &mut self,
+        name: &str,
+        path: String,
+        (loss, alone): (Loss, bool),
+        most: Most,
+        below: &Below,
+    ) {
         self.by_name.entry(name.to_owned()).or_default().push(self.leaves.len());
-        self.leaves.push(Leaf { path, loss, most, alone, uses: 0, parts: BTreeSet::new() });
+        let within = below.within.clone();
+        self.leaves.push(Leaf { path, loss, most, within, alone, uses: 0, parts: BTreeSet::new() });
     }
 
     pub(crate) fn all(&self) -> Scope {
@@ -259,8 +295,8 @@ impl Meter {
     /// # Errors
     /// Why the receipt does not pay for it.
     #[inline]
-    pub(crate) fn charge(&mut self, leaf: usize, part: u64, loss: Loss) -> Result<(), String> {
-        let leaf = &mut self.leaves[leaf];
+    pub(crate) fn charge(&mut self, number: usize, part: u64, loss: Loss) -> Result<(), String> {
+        let leaf = &mut self.leaves[number];
         if leaf.loss != loss {
             return Err(format!("`{}` costs {:?}, the draw {loss:?}", leaf.path, leaf.loss));
         }
@@ -274,6 +310,21 @@ impl Meter {
             return Err(format!("`{}` has been drawn already (part {part})", leaf.path));
         }
         leaf.uses += 1;
+        if leaf.within.is_empty() { Ok(()) } else { self.take(number) }
+    }
+
+    /// Goes the ways that a leaf is in.
+    ///
+    /// # Errors
+    /// That another one of the same choice has been gone.
+    fn take(&mut self, leaf: usize) -> Result<(), String> {
+        let Leaf { path, within, .. } = &self.leaves[leaf];
+        for way in within {
+            let taken = *self.taken[way.choice].get_or_insert(way.number);
+            if taken != way.number {
+                return Err(format!("`{path}` is in way {}, the run in way {taken}", way.number));
+            }
+        }
         Ok(())
     }
 
@@ -293,6 +344,9 @@ impl Meter {
         for (leaf, (uses, parts)) in self.leaves.iter_mut().zip(&spent.leaves) {
             leaf.uses = *uses;
             leaf.parts.clone_from(parts);
+            for way in leaf.within.iter().filter(|_| *uses > 0) {
+                self.taken[way.choice] = Some(way.number);
+            }
         }
     }
 
@@ -346,10 +400,11 @@ mod tests {
         let pure = Loss::Pure { epsilon: Epsilon::new(1.0).expect("valid") };
         let leaf = || Step::spend("count", pure);
         let two = std::num::NonZeroU32::MIN.saturating_add(1);
-        let kinds: [&dyn Fn(Step) -> Step; 5] = [
+        let kinds: [&dyn Fn(Step) -> Step; 6] = [
             &|step| Step::sequential("mine", vec![step]),
             &|step| Step::composed("mine", pure, vec![step]),
             &|step| Step::parallel("mine", vec![step]),
+            &|step| Step::one_of("mine", vec![step]),
             &|step| Step::group("mine", two, step),
             &|step| Step::outside("mine", Delta::ZERO, step),
         ];
@@ -388,6 +443,46 @@ mod tests {
             both.charge(leaf, 0, pure).ok()
         });
         assert_eq!(next, [Some(()), Some(()), None]);
+    }
+
+    #[test]
+    fn a_run_draws_from_one_of_several_ways() {
+        let pure = Loss::Pure { epsilon: Epsilon::new(1.0).expect("valid") };
+        let leaf = |name: &str| Step::spend(name, pure);
+        // Leaves 0; 1, 2 or 3, or 4; and 5.
+        let inner = Step::one_of("inner", vec![leaf("b"), leaf("c")]);
+        let ways = vec![Step::sequential("few", vec![leaf("a"), inner]), leaf("many")];
+        let steps = vec![leaf("count"), Step::one_of("ways", ways), leaf("end")];
+        let steps = Step::sequential("all", steps);
+        let drawn = |leaves: &[usize]| {
+            let mut meter = Meter::new(&steps, 1);
+            let charge = |&leaf: &usize| meter.charge(leaf, 0, pure).is_ok();
+            let charged: Vec<bool> = leaves.iter().map(charge).collect();
+            (charged, meter.spent())
+        };
+        let all = |leaves| drawn(leaves).0;
+        assert_eq!(all(&[0, 1, 2, 5]), [true; 4]);
+        assert_eq!(all(&[0, 1, 3, 5]), [true; 4]);
+        assert_eq!(all(&[4, 5, 0]), [true; 3]);
+        assert_eq!(all(&[1, 4]), [true, false]);
+        assert_eq!(all(&[4, 0, 2]), [true, true, false]);
+        assert_eq!(all(&[2, 3]), [true, false]);
+        // A run that goes on is in its way still.
+        let go_on = |before: &[usize], leaf| {
+            let mut meter = Meter::new(&steps, 1);
+            meter.resume(&drawn(before).1);
+            meter.charge(leaf, 0, pure).is_ok()
+        };
+        assert!(go_on(&[0, 1], 2) && go_on(&[0], 4) && !go_on(&[0, 1], 4) && !go_on(&[2], 3));
+        // And no state may say that it was in two.
+        let budget = Budget::new(4.0, 0.0).expect("valid");
+        let receipt = Receipt::new("mine", AddRemove, budget, steps.clone());
+        let was = |uses: [u64; 6]| {
+            let leaves = uses.map(|uses| (uses, BTreeSet::new())).to_vec();
+            Spent { leaves }.is_within(&receipt)
+        };
+        assert!(was([1, 1, 1, 0, 0, 1]) && was([1, 0, 0, 0, 1, 0]) && was([0; 6]));
+        assert!(!was([1, 1, 0, 0, 1, 0]) && !was([1, 0, 1, 1, 0, 0]) && !was([0, 0, 1, 0, 1, 0]));
     }
 
     /// A release by passes is one release: what was drawn before the last pass is not drawn again after it.

@@ -145,7 +145,7 @@ impl Words {
         let several = |words: &mut Self| {
             (0..=words.below(3)).map(|_| words.step(depth - 1)).collect::<Vec<_>>()
         };
-        match self.below(if depth == 0 { 2 } else { 6 }) {
+        match self.below(if depth == 0 { 2 } else { 7 }) {
             2 => Step::sequential("s", several(self)),
             3 => Step::parallel("p", several(self)),
             4 => {
@@ -156,6 +156,7 @@ impl Words {
                 let outside = self.pick(&[0.0, LEAST, 1e-300, 1e-8, 1e-7, 0.9]);
                 Step::outside("o", delta(outside), self.step(depth - 1))
             }
+            6 => Step::one_of("e", several(self)),
             _ => Step::spend("l", self.loss()),
         }
     }
@@ -179,6 +180,7 @@ fn receipts_only_grow<R: Relation>(relation: R, seed: u64) {
         let (one, more) = (words.step(3), words.step(2));
         let both = Step::sequential("both", vec![one.clone(), more.clone()]);
         let beside = Step::parallel("beside", vec![one.clone(), more.clone()]);
+        let either = Step::one_of("either", vec![more.clone(), one.clone()]);
         let larger = Step::group("g", NonZeroU32::new(2).expect("not 0"), one.clone());
         let outside = Step::outside("o", delta(1e-8), one.clone());
         let receipt = |step: &Step| Receipt::new("m", relation, budget(1.0, 1e-6), step.clone());
@@ -187,13 +189,15 @@ fn receipts_only_grow<R: Relation>(relation: R, seed: u64) {
             let at = |step: &Step| cost(receipt(step).epsilon_at(delta(d)));
             let alone = cost(whole.epsilon_at(delta(d)));
             finite += usize::from(alone.is_finite() && alone > 0.0);
-            for grown in [&both, &beside, &larger, &outside] {
+            for grown in [&both, &beside, &either, &larger, &outside] {
                 not_less(at(grown), alone, (grown, d));
             }
+            // One of two never costs more than both.
+            not_less(at(&both), at(&either), (&either, d));
             // Less delta never costs less.
             not_less(cost(whole.epsilon_at(delta(d * 0.5))), alone, (&one, d));
         }
-        for grown in [&both, &beside, &larger, &outside] {
+        for grown in [&both, &beside, &either, &larger, &outside] {
             let grown = receipt(grown);
             not_less(cost(grown.pure()), cost(whole.pure()), &grown);
             let rho = |receipt: &Receipt<R>| receipt.zcdp().map_or(f64::INFINITY, Rho::get);

@@ -151,6 +151,29 @@ fn parallel_charges_the_dearest_part_in_each_measure() {
     assert_eq!(Step::parallel("none", vec![]).pure(), Some(Epsilon::ZERO));
 }
 
+#[test]
+fn one_of_charges_the_dearest_way_under_every_relation() {
+    let ways = || vec![step(pure(1.0)), step(zcdp(0.02)), step(range(1.5))];
+    let (one, parts) = (Step::one_of("ways", ways()), Step::parallel("parts", ways()));
+    let at = delta(1e-6);
+    // Parts of which a record is in one are no dearer, and a record that leaves one for another is in two; a run is in one way.
+    assert_eq!(one.zcdp(), parts.zcdp());
+    assert_eq!(one.epsilon(at), parts.epsilon(at));
+    assert_eq!(one.epsilon_under::<ReplaceOne>(at), one.epsilon(at));
+    assert!(parts.epsilon_under::<ReplaceOne>(at) > one.epsilon(at));
+    // Parts within a way are parts still.
+    let halves = Step::parallel("halves", vec![step(pure(0.3)), step(pure(0.4))]);
+    let one = Step::one_of("ways", vec![step(pure(0.5)), halves]);
+    assert_eq!(one.pure(), Some(epsilon(0.5)));
+    close(one.pure_under::<ReplaceOne>().unwrap().get(), 0.7, 1e-15);
+    // A way without a price has no price as a whole.
+    assert_eq!(
+        Step::one_of("ways", vec![step(pure(0.5)), step(Loss::Unbounded)]).epsilon(at),
+        None
+    );
+    assert_eq!(Step::one_of("none", vec![]).pure(), Some(Epsilon::ZERO));
+}
+
 /// `max` for optional numbers that cannot be NaN.
 trait MaxByValue {
     fn max_by_value(self, other: Self) -> Self;

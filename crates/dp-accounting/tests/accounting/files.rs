@@ -18,7 +18,8 @@ fn round_trip<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(val
 
 fn receipt<R: Relation>(relation: R) -> Receipt<R> {
     let parts = Step::parallel("parts", vec![step(pure(0.25)), step(range(0.5))]);
-    let all = vec![parts, step(zcdp(0.125)), step(approximate(0.5, 0.25))];
+    let ways = Step::one_of("ways", vec![step(pure(0.125)), step(range(0.25))]);
+    let all = vec![parts, ways, step(zcdp(0.125)), step(approximate(0.5, 0.25))];
     Receipt::new("mechanism", relation, budget(1.0, 0.5), Step::sequential("all", all))
 }
 

@@ -121,6 +121,10 @@ fn mixes_cover_the_worst_pairs() {
     covers_the_worst_pairs(all(vec![both; 20]), 1e-6);
     let parts = Step::parallel("parts", vec![step(gaussian(0.3)), step(gaussian(0.4))]);
     covers_the_worst_pairs(all(vec![parts, step(pure(0.2))]), 1e-6);
+    let rounds = all(vec![step(gaussian(0.3)); 2]);
+    let ways = Step::one_of("ways", vec![step(gaussian(0.4)), rounds]);
+    covers_the_worst_pairs(all(vec![ways.clone(), step(pure(0.2))]), 1e-6);
+    close(ways.gaussian_under::<ReplaceOne>().unwrap().get(), 0.18_f64.sqrt(), 1e-15);
 }
 
 /// A choice beside Gaussian steps is one more of them, where that is cheapest, and never dearer than as zCDP or as pure.

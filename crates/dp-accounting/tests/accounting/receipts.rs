@@ -48,6 +48,40 @@ fn the_table_has_a_line_for_each_part_of_the_whole() {
     total: epsilon 1.53013 at delta 1e-6
     asked: epsilon 1 at delta 1e-6, EXCEEDED
     ");
+    let ways =
+        vec![Step::spend("few", zcdp(0.03)), Step::sequential("many", vec![round(1), round(2)])];
+    let steps = vec![Step::spend("count", zcdp(0.01)), Step::one_of("by the count", ways)];
+    let either =
+        Receipt::new("m", AddRemove, budget(1.0, 1e-6), Step::sequential("all steps", steps));
+    insta::assert_snapshot!(either, @r"
+    m under add-remove
+      step          loss       zCDP rho  share
+      count         zCDP 0.01      0.01  25.0%
+      by the count  one of 2       0.03  75.0%
+        few         zCDP 0.03      0.03  75.0%
+        many        4 losses     0.0225  56.3%
+    total: zCDP rho 0.04
+    total: epsilon 1.30499 at delta 1e-6
+    asked: epsilon 1 at delta 1e-6, EXCEEDED
+    ");
+    insta::assert_snapshot!(format!("{either:#}"), @r"
+    m under add-remove
+      step            loss          zCDP rho  share
+      all steps       in sequence
+        count         zCDP 0.01         0.01  25.0%
+        by the count  one of these
+          few         zCDP 0.03         0.03  75.0%
+          many        in sequence
+            round 1   in sequence
+              radius  range 0.1      0.00125   3.1%
+              sum     zCDP 0.01         0.01  25.0%
+            round 2   in sequence
+              radius  range 0.1      0.00125   3.1%
+              sum     zCDP 0.01         0.01  25.0%
+    total: zCDP rho 0.04
+    total: epsilon 1.30499 at delta 1e-6
+    asked: epsilon 1 at delta 1e-6, EXCEEDED
+    ");
     let one = Step::spend("count", approximate(0.5, 1e-9));
     insta::assert_snapshot!(Receipt::new("m", AddOnly, budget(1.0, 1e-6), one), @r"
     m under add-only

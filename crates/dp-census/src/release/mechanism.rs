@@ -373,9 +373,8 @@ impl<B: Bins> Plan<B> {
                 let ways = ways
                     .map(|(way, name)| Step::sequential(&**name, vec![way.noise.spent(tree)]))
                     .collect();
-                // Each costs no more than what the question leaves, so that the answer does not change what is spent.
-                let name = format!("one of: {}", names.join("; "));
-                let one_way = Step::composed(name, self.rest.loss(), ways);
+                // Each costs no more than what the question leaves.
+                let one_way = Step::one_of("ways", ways);
                 let question = Step::spend(QUESTION, question.noise.loss());
                 Step::sequential(
                     "a question, and the way to go by its answer",

@@ -95,8 +95,6 @@ pub(super) struct Plan<B: Bins> {
     /// What can be carried out: one way, or those among which the question decides, in its order.
     pub(super) ways: Vec<Course>,
     pub(super) question: Option<Question>,
-    /// What is left for the ways.
-    pub(super) rest: Privacy,
 }
 
 /// One way to spend the loss on levels.
@@ -160,12 +158,12 @@ impl<B: Bins> Asked<B> {
             && of_the_root >= ROOT_ALONE;
         let method = if spreads { Method::RootSpread } else { self.settings.method };
         let budget = self.privacy.budget()?;
-        if let Some((question, rest, ways)) = self.question(model.as_ref(), method, &shares)? {
+        if let Some((question, ways)) = self.question(model.as_ref(), method, &shares)? {
             let (method, question) = (self.settings.method, Some(question));
-            return Ok(Plan { budget, method, ways, question, rest, asked: self });
+            return Ok(Plan { budget, method, ways, question, asked: self });
         }
         let ways = vec![self.course(self.privacy, method, true, shares)?];
-        Ok(Plan { budget, method, ways, question: None, rest: self.privacy, asked: self })
+        Ok(Plan { budget, method, ways, question: None, asked: self })
     }
 
     /// Variance of the noise of each level at these shares of the whole loss.
@@ -175,13 +173,13 @@ impl<B: Bins> Asked<B> {
         expected_variances(self.privacy, query, table, shares, most)
     }
 
-    /// What is asked before anything else, what is left, and the ways to spend that; none if nothing is asked.
+    /// What is asked before anything else, and the ways to spend what is left; none if nothing is asked.
     fn question(
         &self,
         model: Option<&Model>,
         method: Method,
         shares: &[f64],
-    ) -> Result<Option<(Question, Privacy, Vec<Course>)>, CensusError> {
+    ) -> Result<Option<(Question, Vec<Course>)>, CensusError> {
         let tree = self.hierarchy.tree();
         let given = match self.settings.shares {
             LevelShares::AfterQuestion(share) => Some(share),
@@ -237,7 +235,7 @@ impl<B: Bins> Asked<B> {
         for &level in &asking.between {
             ways.push(self.course(rest, Method::Fitted, true, down_to(level))?);
         }
-        Ok(Some((question, rest, ways)))
+        Ok(Some((question, ways)))
     }
 
     /// Calibrates the levels to this much of the promise.

@@ -1,7 +1,7 @@
 use std::fmt;
 
 use dp_accounting::{
-    Budget, Delta, Epsilon, Loss, Mu, ParamError, Rho, budget_to_mu, mu_to_epsilon, zcdp_to_epsilon,
+    Budget, Delta, Epsilon, Mu, ParamError, Rho, budget_to_mu, mu_to_epsilon, zcdp_to_epsilon,
 };
 use serde::{Deserialize, Serialize};
 
@@ -96,15 +96,6 @@ impl Privacy {
                 parts.map(|mu| Self::Gaussian { mu, delta }).collect()
             }
         })
-    }
-
-    /// What it costs, as receipts state it.
-    pub(super) fn loss(self) -> Loss {
-        match self {
-            Self::Pure { epsilon } => Loss::Pure { epsilon },
-            Self::Zcdp { rho, .. } => Loss::Zcdp { rho },
-            Self::Gaussian { mu, .. } => Loss::Gaussian { mu },
-        }
     }
 
     /// The promise as `(epsilon, delta)`, for zCDP and Gaussian noise at the delta that was given.
