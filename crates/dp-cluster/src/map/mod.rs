@@ -76,6 +76,7 @@ pub(crate) use vertices::{VertexCounter, Vertices};
 pub use counts::{CountedMap, CountsShape, MapCounts};
 pub use fit::MapFit;
 pub use mechanism::{MapLevel, PrivateMap};
+pub(crate) use params::MANY;
 pub use params::PrivateMapSettings;
 pub use relation::{MapRelation, PublicSize};
 pub use released::ReleasedMap;

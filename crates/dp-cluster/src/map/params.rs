@@ -51,7 +51,7 @@ pub(super) struct Asked<R> {
 const COUNT_SHARE: f64 = 0.02;
 
 /// Above so many records another level pays.
-const MANY: u64 = 20_000;
+pub(crate) const MANY: u64 = 20_000;
 
 /// What a level gets of the square of `mu`, as a multiple of what the next coarser one gets, if a record changes both as much: on a fine one
 /// many vertices have little but noise.

@@ -224,6 +224,11 @@ struct Look {
 }
 
 impl BoxState {
+    /// Whether nothing has been released yet.
+    pub(crate) fn is_first(&self) -> bool {
+        self.total.is_none()
+    }
+
     /// How far the middle of each round is from where it is now, in widths of the public box, and its counts.
     fn by_shift(&self) -> Vec<(f64, &[i64])> {
         let Nest { public_box, middle, .. } = &self.nest;

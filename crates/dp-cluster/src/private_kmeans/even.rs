@@ -8,7 +8,7 @@ use rand::RngExt;
 
 use crate::ClusterError;
 use crate::coreset::PrivateCoreset;
-use crate::kmeans::{KMeans, KMeansSettings};
+use crate::kmeans::{KMeans, KMeansSettings, MAX_MAGNITUDE};
 use crate::public_coins::{Purpose, public_generator};
 use crate::recentring::Start;
 
@@ -19,26 +19,38 @@ const RUNS: usize = 3;
 const LEAST_GAIN: f64 = 1e-3;
 
 /// Where a plan starts that looks for nothing.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Even {
-    centres: Points,
-    /// The root of the mean square of how far places are from the nearest centre.
-    reach: f64,
+    k: usize,
     /// Of each centre, as far as is known.
     count: i64,
+    public_seed: u64,
 }
 
 impl Even {
     /// So many centres at most.
     pub(super) const MOST: usize = 512;
 
+    /// For so many records at most.
     pub(super) fn new(
         public_box: &PublicBox,
         k: usize,
         records: u64,
         public_seed: u64,
     ) -> Result<Self, ClusterError> {
-        let mut rng = public_generator(public_seed, Purpose::EvenCentres);
+        let ends = (0..public_box.dim()).flat_map(|i| [public_box.min(i), public_box.max(i)]);
+        let farthest = ends.fold(0.0, |far: f64, x| far.max(x.abs()));
+        if farthest > MAX_MAGNITUDE {
+            let (name, want) = ("the public box's extent", "at most 1e75");
+            return Err(ClusterError::Setting { name, got: farthest, want });
+        }
+        let count = i64::try_from(records / k as u64).unwrap_or(i64::MAX).max(1);
+        Ok(Self { k, count, public_seed })
+    }
+
+    /// The centres, with the root of the mean square of how far places of the box are from the nearest as their reach.
+    pub(super) fn start(&self, public_box: &PublicBox) -> Start {
+        let mut rng = public_generator(self.public_seed, Purpose::EvenCentres);
         let dim = public_box.dim();
         let coords = (0..PLACES * dim).map(|place| {
             let axis = place % dim;
@@ -51,8 +63,9 @@ impl Even {
         let places = PrivateCoreset::released(places, vec![1.0; PLACES]);
         let settings =
             KMeansSettings { restarts: RUNS, relative_tolerance: LEAST_GAIN, ..Default::default() };
-        let solver = KMeans::new(k, settings)?;
-        let fit = solver.post_fit(&places, &mut rng)?;
+        let solver = KMeans::new(self.k, settings).expect("1 to 512 clusters");
+        let fit =
+            solver.post_fit(&places, &mut rng).expect("places in a box that re-centring takes");
         let mut coords = fit.centres.into_coords();
         // A mean can round to just outside of the box.
         for (place, x) in coords.iter_mut().enumerate() {
@@ -60,13 +73,8 @@ impl Even {
         }
         let centres = Points::new(coords, dim).expect("whole rows");
         let reach = (fit.squared_inertia / PLACES as f64).sqrt();
-        let each = records / k as u64;
-        Ok(Self { centres, reach, count: i64::try_from(each).unwrap_or(i64::MAX).max(1) })
-    }
-
-    pub(super) fn start(&self) -> Start {
-        let counts = vec![self.count; self.centres.len()];
-        let (reach, within) = (Some(self.reach), Some(self.reach));
-        Start { reach, within, ..Start::at(self.centres.clone(), counts) }
+        let counts = vec![self.count; centres.len()];
+        let (reach, within) = (Some(reach), Some(reach));
+        Start { reach, within, ..Start::at(centres, counts) }
     }
 }

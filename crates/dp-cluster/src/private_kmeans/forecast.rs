@@ -51,7 +51,7 @@ impl Asked {
 
     /// Squared error of a centre, in squared radii of its cluster, by the sums of one round that gets all that re-centring has.
     fn noise(&self, whole: Mu) -> Option<f64> {
-        let (dim, choices) = (self.public_box.dim() as f64, self.choices(whole));
+        let (dim, choices) = (self.public_box.dim() as f64, self.usual_choices(whole));
         let each = self.settings.expected_records? as f64 / self.k as f64;
         let sums = (1.0 - choices.share - choices.search) * (1.0 - choices.radii);
         let rho = 0.5 * whole.get().powi(2) * sums;
@@ -60,7 +60,7 @@ impl Asked {
 
     /// What the choices at a budget are expected to lose.
     fn of_choices(&self, whole: Mu) -> Option<f64> {
-        let (dim, choices) = (self.public_box.dim() as f64, self.choices(whole));
+        let (dim, choices) = (self.public_box.dim() as f64, self.usual_choices(whole));
         let (noise, signal) = (self.noise(whole)?, self.signal(whole)?);
         if noise.is_nan() || noise > HOPELESS {
             return Some(f64::INFINITY);

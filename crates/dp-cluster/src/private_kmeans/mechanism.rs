@@ -1,20 +1,15 @@
 //! The plan and its one code path.
 
-use dp_accounting::{AddRemove, Receipt, Step};
-use dp_geometry::{PointsView, PublicBox};
-use dp_mechanism::passes::{ByPasses, Counted, Next, StateError, TableError};
-use dp_mechanism::{Algorithm, Draws, Private};
+use dp_accounting::{AddRemove, Mu, Receipt, Step};
+use dp_geometry::PointsView;
+use dp_mechanism::passes::{ByPasses, Counted, Next, TableError};
+use dp_mechanism::{Algorithm, Draws, NoisyCount, Private};
 use serde::{Deserialize, Serialize};
 
-use super::even::Even;
-use super::number;
-use super::on_map::OnMap;
-use super::params::{self, Asked, Choices};
-use crate::map::PrivateMap;
-use crate::passes::{Question, asks, in_memory, is_inside, is_there};
-use crate::private_box::{BoxSearch, BoxState, FoundBox};
-use crate::recentring::{Recentring, RoundState, Start};
-use crate::rings::{self, RingPlan, RingState};
+use super::params::{Asked, Start};
+use super::way::{At, Way};
+use crate::passes::{Question, asks, in_memory, is_there};
+use crate::private_box::BoxSearch;
 use crate::{ClusterError, Clustering};
 
 /// A checked and calibrated plan. See the [module](super).
@@ -34,28 +29,21 @@ use crate::{ClusterError, Clustering};
 #[serde(try_from = "Asked", into = "Asked")]
 pub struct PrivateKMeans {
     pub(super) asked: Asked,
-    pub(super) choices: Choices,
-    pub(super) start: StartPlan,
-    pub(super) recentring: Recentring,
+    pub(super) whole: Mu,
+    /// Of the records, if it decides which way to go; the first draw.
+    pub(super) count: Option<NoisyCount>,
+    /// By ascending number of records, the first for any; one, if nothing is counted first.
+    pub(super) ways: Vec<Way>,
 }
 
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum StartPlan {
-    Rings(BoxSearch, RingPlan),
-    Map(BoxSearch, PrivateMap<AddRemove>),
-    Even(Even),
-}
-
-/// No box found has a shorter diagonal: the shortest that a public one may have, over `2^49`.
-const SHORTEST: f64 = 1e-100;
-
-/// The step of the receipt that pays for a map. Ring rounds bring their own.
-const MAP: &str = "map as a start";
+/// The step of the receipt that pays for a count of records which decides on the way.
+const COUNT: &str = "about how many records";
+const WAYS: &str = "a way for so many";
 
 impl PrivateKMeans {
-    /// How it starts.
-    pub fn start(&self) -> params::Start {
-        self.choices.start
+    /// From how many records on, as counted with noise, it starts how: one start, from 0 on, if no count decides.
+    pub fn starts(&self) -> impl ExactSizeIterator<Item = (u64, Start)> {
+        self.ways.iter().map(|way| (way.least, way.choices.start))
     }
 
     /// By what part the squared inertia will be above that of k-means without privacy, if there are as many records as expected, in
@@ -70,13 +58,13 @@ impl PrivateKMeans {
     /// It never grows with the budget or with the number of records. Where the choices change, the formula says up to a quarter more for a larger
     /// budget than for one just below; what is forecast then is the less of both, which is well within the factor of two that a forecast is good for.
     pub fn forecast(&self) -> Option<f64> {
-        (!self.asked.settings.finds_k).then(|| self.asked.forecast(self.choices.whole))?
+        (!self.asked.settings.finds_k).then(|| self.asked.forecast(self.whole))?
     }
 
     /// Whether nothing is to be expected: the noise in a cluster's sum is about as long as the sum. Below that and where
     /// [`forecast`](Self::forecast) is finite, some clusters are found. `false` without a number of records.
     pub fn is_hopeless(&self) -> bool {
-        self.asked.is_hopeless(self.choices.whole)
+        self.asked.is_hopeless(self.whole)
     }
 }
 
@@ -89,14 +77,15 @@ impl Algorithm for PrivateKMeans {
     type Error = ClusterError;
 
     fn cost(&self) -> Receipt<AddRemove> {
-        let mut steps = match &self.start {
-            StartPlan::Rings(search, rings) => vec![search.spent(), rings.spent()],
-            StartPlan::Map(search, map) => {
-                vec![search.spent(), Step::sequential(MAP, vec![map.cost().spent().clone()])]
+        let ways = self.ways.iter().enumerate();
+        let steps = match &self.count {
+            None => self.ways.iter().flat_map(Way::spent).collect(),
+            Some(count) => {
+                let ways = ways.map(|(way, steps)| Step::sequential(self.name(way), steps.spent()));
+                let ways = Step::one_of(WAYS, ways.collect());
+                vec![Step::spend(COUNT, count.loss()), ways]
             }
-            StartPlan::Even(_) => vec![],
         };
-        steps.push(self.recentring.spent());
         let spent = Step::sequential("all steps", steps);
         Receipt::new("private-kmeans", AddRemove, self.asked.budget, spent)
     }
@@ -108,7 +97,7 @@ impl Algorithm for PrivateKMeans {
     /// # Errors
     /// [`ClusterError::Dimension`] if the points do not have the dimension of the public box.
     fn check(&self, &dim: &usize) -> Result<(), ClusterError> {
-        self.recentring.check(dim)
+        self.ways[0].check(dim)
     }
 
     fn run(&self, points: Private<PointsView<'_>>, draws: &mut Draws<'_>) -> Clustering {
@@ -116,20 +105,29 @@ impl Algorithm for PrivateKMeans {
     }
 }
 
-/// Where a release stands between two questions.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct KMeansState(At);
+impl PrivateKMeans {
+    /// Which way is gone for so many records.
+    pub(super) fn way_for(&self, records: i64) -> usize {
+        let is_enough = |way: &&Way| i64::try_from(way.least).is_ok_and(|least| least <= records);
+        self.ways.iter().skip(1).take_while(is_enough).count()
+    }
 
-/// All but the first with a part of the box that nearly all records are in. The last rounds are in that part, unless there surely are records outside of it.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-enum At {
-    Box(BoxState),
-    Rings(PublicBox, RingState),
-    Map(PublicBox),
-    Rounds { public_box: PublicBox, longest: f64, state: RoundState },
+    /// The name of a way in a receipt.
+    fn name(&self, way: usize) -> String {
+        match way {
+            0 => format!("fewer than {} records", self.ways[1].least),
+            _ => format!("{} records and more", self.ways[way].least),
+        }
+    }
 }
 
-type Asks = Next<KMeansState, Question, Clustering>;
+/// Where a release stands between two questions.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct KMeansState {
+    /// None while the records are counted that decide on it.
+    way: Option<usize>,
+    at: At,
+}
 
 /// Seven passes for the box and two for each ring round or one for a map, unless it looks for nothing, and two for each round.
 impl ByPasses for PrivateKMeans {
@@ -144,124 +142,64 @@ impl ByPasses for PrivateKMeans {
         question.dim()
     }
 
-    fn fits(&self, KMeansState(at): &KMeansState, question: &Question) -> Result<(), TableError> {
-        let box_of =
-            |found: &PublicBox| is_inside(found, &self.asked.public_box).map(|()| found.clone());
-        match (at, &self.start) {
-            (At::Box(state), StartPlan::Rings(..) | StartPlan::Map(..)) => {
-                BoxSearch::fits(&self.asked.public_box, state, question)
+    fn fits(
+        &self,
+        KMeansState { way, at }: &KMeansState,
+        question: &Question,
+    ) -> Result<(), TableError> {
+        let public_box = &self.asked.public_box;
+        let is_first = matches!(at, At::Box(state) if state.is_first());
+        match way {
+            None => {
+                is_there("the number of records", self.count.is_some() && is_first)?;
+                asks(question, &BoxSearch::first(public_box).1)
             }
-            (At::Rings(found, state), StartPlan::Rings(_, rings)) => {
-                rings.finer_in(box_of(found)?).fits(state, question)
-            }
-            (At::Map(found), StartPlan::Map(_, map)) => {
-                asks(question, &map.finer_in(&box_of(found)?).first().1)
-            }
-            (At::Box(_) | At::Rings(..) | At::Map(_), _) => {
-                is_there("the start of the plan", false)
-            }
-            (At::Rounds { public_box, longest, state }, start) => {
-                let diagonal = public_box.diagonal();
-                if let StartPlan::Even(_) = start {
-                    let all = &self.asked.public_box;
-                    let is_all = public_box == all && longest.to_bits() == diagonal.to_bits();
-                    is_there("the box of the plan", is_all)?;
-                }
-                StateError::unless_within("longest radius", *longest, [SHORTEST, diagonal])?;
-                self.recentring.in_box(box_of(public_box)?, *longest).fits(state, question)
+            Some(number) => {
+                is_there("the number of records", self.count.is_none() || !is_first)?;
+                let way = self.ways.get(*number);
+                is_there("the way of the plan", way.is_some())?;
+                way.map_or(Ok(()), |way| way.fits(public_box, at, question))
             }
         }
     }
 
     fn first(&self) -> (KMeansState, Question) {
         let public_box = &self.asked.public_box;
-        if let StartPlan::Even(even) = &self.start {
-            return self.rounds(public_box.clone(), public_box.diagonal(), even.start());
+        if self.count.is_none() {
+            let (at, question) = self.ways[0].first(public_box);
+            return (KMeansState { way: Some(0), at }, question);
         }
+        // What the search of a way asks first: all searches begin alike, and a way without one leaves the answer but for the number of rows.
         let (state, question) = BoxSearch::first(public_box);
-        (KMeansState(At::Box(state)), question)
+        (KMeansState { way: None, at: At::Box(state) }, question)
     }
 
     fn answer(
         &self,
-        KMeansState(at): KMeansState,
+        KMeansState { way, at }: KMeansState,
         counted: &Counted,
         draws: &mut Draws<'_>,
-    ) -> Asks {
-        let ask = |at, question| Next::Ask(KMeansState(at), question);
-        let widest = self.choices.widest;
-        match (at, &self.start) {
-            (At::Box(state), StartPlan::Rings(search, rings)) => {
-                match search.answer(state, widest, counted, draws) {
-                    Next::Ask(state, question) => ask(At::Box(state), question),
-                    Next::Done(FoundBox { public_box, .. }) => {
-                        let rings = rings.finer_in(public_box.clone());
-                        let (state, question) = rings.first(counted.rows, draws);
-                        ask(At::Rings(public_box, state), question)
-                    }
-                }
+    ) -> Next<KMeansState, Question, Clustering> {
+        let (number, is_new) = match (way, &self.count) {
+            (None, Some(count)) => {
+                let records = count.release(counted.rows, &mut draws.leaf(COUNT, 0));
+                (self.way_for(records), true)
             }
-            (At::Box(state), StartPlan::Map(search, map)) => {
-                match search.answer(state, widest, counted, draws) {
-                    Next::Ask(state, question) => ask(At::Box(state), question),
-                    Next::Done(FoundBox { public_box, .. }) => {
-                        let ((), question) = map.finer_in(&public_box).first();
-                        ask(At::Map(public_box), question)
-                    }
-                }
-            }
-            (At::Rings(public_box, state), StartPlan::Rings(_, rings)) => {
-                match rings.finer_in(public_box.clone()).answer(state, counted, draws) {
-                    Next::Ask(state, question) => ask(At::Rings(public_box, state), question),
-                    Next::Done(found) => {
-                        let finds_k = self.asked.settings.finds_k;
-                        let found = if finds_k { number::clusters(found) } else { found };
-                        let rings::Found { clustering, of_cells, reach, noise, .. } = found;
-                        let is_inside = |centre: &[f64]| public_box.contains(centre);
-                        let are_inside = clustering.centres.view().rows().all(is_inside);
-                        let last_box =
-                            if are_inside { &public_box } else { &self.asked.public_box };
-                        let start = Start::at(clustering.centres, clustering.counts);
-                        let (reach, noise) = (Some(reach), Some(noise));
-                        let start = Start { reach, noise, of_cells, ..start };
-                        self.last(last_box.clone(), public_box.diagonal(), start)
-                    }
-                }
-            }
-            (At::Map(public_box), StartPlan::Map(_, map)) => {
-                let draws = &mut draws.within(MAP);
-                let map = map.finer_in(&public_box);
-                let levels = map.levels();
-                let map = map.release_sums(&counted.entries, counted.rows, draws);
-                let on_map = OnMap::new(&map, levels);
-                let last_box = on_map.last_box(self.asked.settings.finds_k);
-                let longest = last_box.diagonal();
-                self.last(last_box, longest, on_map.start(self.asked.k, self.asked.settings))
-            }
-            (At::Rounds { public_box, longest, state }, _) => {
-                let rounds = self.recentring.in_box(public_box.clone(), longest);
-                match rounds.answer(state, counted, draws) {
-                    Next::Ask(state, question) => {
-                        ask(At::Rounds { public_box, longest, state }, question)
-                    }
-                    Next::Done(centres) => Next::Done(centres.release()),
-                }
-            }
-            _ => unreachable!("a state is bound to its plan"),
+            (way, _) => (way.unwrap_or(0), false),
+        };
+        let way = &self.ways[number];
+        let next = if is_new && !way.searches() {
+            let (at, question) = way.first(&self.asked.public_box);
+            Next::Ask(at, question)
+        } else if self.count.is_some() {
+            way.answer(&self.asked, at, counted, &mut draws.within(&self.name(number)))
+        } else {
+            way.answer(&self.asked, at, counted, draws)
+        };
+        match next {
+            Next::Ask(at, question) => Next::Ask(KMeansState { way: Some(number), at }, question),
+            Next::Done(clustering) => Next::Done(clustering),
         }
-    }
-}
-
-impl PrivateKMeans {
-    /// What the last rounds ask first.
-    fn rounds(&self, public_box: PublicBox, longest: f64, start: Start) -> (KMeansState, Question) {
-        let (state, question) = self.recentring.in_box(public_box.clone(), longest).first(start);
-        (KMeansState(At::Rounds { public_box, longest, state }), question)
-    }
-
-    fn last(&self, public_box: PublicBox, longest: f64, start: Start) -> Asks {
-        let (state, question) = self.rounds(public_box, longest, start);
-        Next::Ask(state, question)
     }
 }
 

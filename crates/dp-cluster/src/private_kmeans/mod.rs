@@ -175,6 +175,7 @@
 //! # What is not protected
 //! Running time and memory access patterns depend on the data.
 
+mod by_records;
 mod even;
 mod forecast;
 mod mechanism;
@@ -185,6 +186,7 @@ mod params;
 mod sparse;
 #[cfg(test)]
 mod tests;
+mod way;
 
 pub use mechanism::{KMeansState, PrivateKMeans};
 pub use params::{PrivateKMeansSettings, Start};

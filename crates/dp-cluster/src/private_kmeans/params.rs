@@ -6,13 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use super::PrivateKMeans;
 use super::even::Even;
-use super::mechanism::StartPlan;
+use super::way::Way;
 use crate::ClusterError;
 use crate::kmeans::KMeans;
-use crate::map::{PrivateMap, PrivateMapSettings};
+use crate::map::MANY as MANY_ON_A_MAP;
 use crate::private_box::{BoxSearch, Surely};
-use crate::recentring::{Recentring, Rounds};
-use crate::rings::{RingPlan, RingRoundsSettings};
 use crate::total_rho::total_mu;
 
 /// What finds about where the clusters are.
@@ -55,11 +53,9 @@ const RADIUS_NOISE: f64 = 0.1;
 /// but no more than this.
 const MOST_RADII: f64 = 0.15;
 
-/// What a plan has decided.
+/// What a way has decided.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Choices {
-    /// What there is.
-    pub(super) whole: Mu,
     pub(super) start: Start,
     /// What the start gets, of the square of `mu`.
     pub(super) share: f64,
@@ -98,7 +94,7 @@ impl PrivateKMeans {
             let (name, got) = ("clusters on a map", asked.k as f64);
             return Err(ClusterError::Setting { name, got, want: "at most 16384" });
         }
-        let PrivateKMeansSettings { expected_records, public_seed, finds_k, .. } = asked.settings;
+        let PrivateKMeansSettings { expected_records, finds_k, .. } = asked.settings;
         if asked.settings.start == Some(Start::Even) {
             let refuse = |name, got, want| Err(ClusterError::Setting { name, got, want });
             if asked.k > Even::MOST {
@@ -112,65 +108,44 @@ impl PrivateKMeans {
             }
         }
         let whole = total_mu(asked.budget)?;
-        let choices = asked.choices(whole);
-        let rest = 1.0 - choices.share - choices.search;
-        let radii = rest * choices.radii;
-        let before: &[f64] = match choices.start {
-            Start::Even => &[],
-            Start::Rings | Start::Map => &[choices.search, choices.share],
+        let (count, ways) = match asked.settings.start {
+            Some(Start::Even) => {
+                (None, vec![Way::new(&asked, whole, expected_records, Some(Start::Even))?])
+            }
+            Some(Start::Rings | Start::Map) | None => asked.counted_ways(whole)?,
         };
-        let mut parts = whole.split(&[before, &[radii, rest - radii]].concat())?.into_iter();
-        let mut part = || parts.next().expect("one for each share");
-        let public_box = asked.public_box.clone();
-        let start = match choices.start {
-            Start::Rings => {
-                let [search, mu] = [part(), part()];
-                let settings = RingRoundsSettings {
-                    rounds: choices.rounds[0],
-                    count_weight: choices.count_weight,
-                    public_seed,
-                    ..Default::default()
-                };
-                let rings = RingPlan::new(public_box.clone(), asked.k, settings, mu)?;
-                StartPlan::Rings(BoxSearch::new(&public_box, search, choices.surely)?, rings)
-            }
-            Start::Map => {
-                let [search, mu] = [part(), part()];
-                let settings =
-                    PrivateMapSettings { expected_records, spend: Some(mu), ..Default::default() };
-                let map = PrivateMap::add_remove(public_box.clone(), asked.budget, settings)?;
-                StartPlan::Map(BoxSearch::new(&public_box, search, choices.surely)?, map)
-            }
-            Start::Even => {
-                let records = expected_records.unwrap_or(0);
-                StartPlan::Even(Even::new(&public_box, asked.k, records, public_seed)?)
-            }
-        };
-        let rounds = Rounds::without_splits(choices.rounds[1]);
-        let recentring = Recentring::new(public_box, rounds, Some(asked.k), [part(), part()])?;
-        Ok(Self { asked, choices, start, recentring })
+        Ok(Self { asked, whole, count, ways })
     }
 }
 
 impl Asked {
     /// Length of a typical cluster's sum in standard deviations of the noise of the whole budget.
     pub(super) fn signal(&self, whole: Mu) -> Option<f64> {
-        let (k, dim) = (self.k as f64, self.public_box.dim() as f64);
-        let mu = whole.get();
-        self.settings.expected_records.map(|records| records as f64 * mu / (k * dim.sqrt()))
+        self.settings.expected_records.map(|records| self.signal_of(records, whole))
     }
 
-    pub(super) fn choices(&self, whole: Mu) -> Choices {
+    pub(super) fn signal_of(&self, records: u64, whole: Mu) -> f64 {
+        let (k, dim) = (self.k as f64, self.public_box.dim() as f64);
+        records as f64 * whole.get() / (k * dim.sqrt())
+    }
+
+    /// For as many records as are expected.
+    pub(super) fn usual_choices(&self, whole: Mu) -> Choices {
+        let PrivateKMeansSettings { expected_records, start, .. } = self.settings;
+        self.choices(whole, expected_records, start)
+    }
+
+    /// For about so many records, with this start if one is asked for.
+    pub(super) fn choices(&self, whole: Mu, records: Option<u64>, start: Option<Start>) -> Choices {
         let (dim, k) = (self.public_box.dim(), self.k);
-        let signal = self.signal(whole).unwrap_or(USUAL_SIGNAL);
+        let signal = records.map_or(USUAL_SIGNAL, |records| self.signal_of(records, whole));
         let maps_well = match dim {
             _ if !(VERY_FEW_CLUSTERS + 1..=MOST_ON_A_MAP).contains(&k) => false,
             1 | 2 => true,
             3 => signal < WEAK_SIGNAL,
             _ => false,
         };
-        let start =
-            self.settings.start.unwrap_or(if maps_well { Start::Map } else { Start::Rings });
+        let start = start.unwrap_or(if maps_well { Start::Map } else { Start::Rings });
         let is_cut = dim >= CUT_BY_PLANES && k > VERY_FEW_CLUSTERS;
         let hard_to_tell = k >= MANY_CLUSTERS || is_cut || signal >= CLEAR_SIGNAL;
         let is_long = dim >= LONG_SUMS && k >= SOME_CLUSTERS && signal < WEAK_SIGNAL;
@@ -184,7 +159,7 @@ impl Asked {
             Start::Rings => (0.5, [ring_rounds, 3]),
         };
         let OfSearch { least, most, widest } = OfSearch::new(start);
-        let (search, surely) = match self.settings.expected_records.map(|n| n as f64) {
+        let (search, surely) = match records.map(|n| n as f64) {
             None => (least, Surely::WELL),
             Some(n) => match BoxSearch::share_to_be_sure(n, whole) {
                 // More than the least, where that makes it sure, and a box that was not found would spoil all.
@@ -195,13 +170,23 @@ impl Asked {
                 }
             },
         };
-        let radii = self.settings.expected_records.map_or(RADII, |n| {
+        let radii = records.map_or(RADII, |n| {
             let noise = RADIUS_NOISE * n as f64 * whole.get();
             let draws = 3.0 * rounds[1] as f64 / (1.0 - share - search);
             (draws / (noise * noise)).clamp(RADII, MOST_RADII)
         });
         let count_weight = is_long.then_some(LONG_COUNT_WEIGHT);
-        Choices { whole, start, share, radii, rounds, count_weight, search, surely, widest }
+        Choices { start, share, radii, rounds, count_weight, search, surely, widest }
+    }
+}
+
+impl Choices {
+    /// Whether those for more records than so many are the same.
+    pub(super) fn are_settled(&self, asked: &Asked, records: u64, whole: Mu) -> bool {
+        self.search <= OfSearch::new(self.start).least
+            && self.radii <= RADII
+            && asked.signal_of(records, whole) >= STRONG_SIGNAL
+            && records > MANY_ON_A_MAP
     }
 }
 
@@ -225,6 +210,8 @@ impl OfSearch {
     }
 }
 
+/// Below this, even centres that rounds move with all of the budget are closer than what a start finds.
+pub(super) const HIDING_SIGNAL: f64 = 3.0;
 /// Rounds that move even centres: with six they lose 3 % more, with sixteen as much.
 const EVEN_ROUNDS: usize = 10;
 /// If the number of records is not known.

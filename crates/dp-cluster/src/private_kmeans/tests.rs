@@ -1,12 +1,12 @@
 //! Settings, choices, odd data, and what the plan finds and forecasts.
 
-use dp_accounting::Budget;
+use dp_accounting::{Budget, Step};
 use dp_geometry::{Points, PublicBox};
 use dp_mechanism::{ChaCha20Rng, Mechanism};
 use rand::RngExt;
 
 use super::even::Even;
-use super::params::Asked;
+use super::params::{Asked, Choices};
 use super::{PrivateKMeans, PrivateKMeansSettings, Start};
 use crate::ClusterError;
 use crate::kmeans::{KMeans, KMeansSettings};
@@ -66,13 +66,14 @@ fn settings_out_of_range_are_refused_with_their_value() {
     assert_eq!(error, ClusterError::Dimension { expected: 3, got: 2 });
 }
 
+/// What a plan does with about so many records.
+fn choices(plan: &PrivateKMeans, records: i64) -> Choices {
+    plan.ways[plan.way_for(records)].choices
+}
+
 #[test]
-fn the_start_follows_from_public_facts_and_can_be_overruled() {
-    let plan = |dim, k, records| {
-        let settings =
-            PrivateKMeansSettings { expected_records: Some(records), ..Default::default() };
-        planned(dim, k, 1.0, settings)
-    };
+fn the_start_follows_from_the_count_and_can_be_overruled() {
+    let plan = |dim, k| planned(dim, k, 1.0, PrivateKMeansSettings::default()).expect("valid");
     for (dim, k, records, start) in [
         (1, 3, 9_000, Start::Map),
         (1, 3, 300, Start::Map),
@@ -85,26 +86,81 @@ fn the_start_follows_from_public_facts_and_can_be_overruled() {
         (3, 15, 1_000, Start::Map),
         (4, 15, 1_000, Start::Rings),
         (50, 3, 1_000, Start::Rings),
+        (2, 5, -40, Start::Even),
+        (2, 5, 20, Start::Even),
+        (2, 512, 8_000, Start::Even),
+        (2, 513, 8_000, Start::Map),
         (2, 1 << 14, 200, Start::Map),
         (2, (1 << 14) + 1, 200, Start::Rings),
     ] {
-        let chosen = plan(dim, k, records).expect("valid").start();
+        let chosen = choices(&plan(dim, k), records).start;
         assert_eq!(chosen, start, "{dim} dimensions, {k} clusters, {records} records");
         for other in [Start::Rings, Start::Map] {
             if dim <= 4 {
                 let settings = PrivateKMeansSettings { start: Some(other), ..Default::default() };
                 let plan = planned(dim, 3, 1.0, settings).expect("valid");
-                assert_eq!(plan.start(), other);
+                assert!(plan.starts().all(|(_, start)| start == other));
             }
         }
     }
-    let choices = |k, records| plan(10, k, records).expect("valid").choices;
-    let rounds = [(5, 1_000), (2, 400), (5, 100_000), (40, 1_000)];
-    assert_eq!(rounds.map(|(k, n)| choices(k, n).rounds[0]), [3, 2, 3, 3]);
-    assert_eq!(plan(3, 5, 4_000).expect("valid").choices.rounds[0], 3);
-    let long = |k, records| plan(30, k, records).expect("valid").choices.rounds[0];
-    assert_eq!([long(16, 400), long(15, 400), long(16, 100_000)], [5, 3, 3]);
-    assert!(choices(5, 1_000).share < choices(5, 100_000).share);
+    let rings = |dim, k, n| choices(&plan(dim, k), n).rounds[0];
+    let rounds = [(10, 5, 1_000), (10, 2, 400), (10, 5, 100_000), (10, 40, 3_000), (3, 5, 8_000)];
+    assert_eq!(rounds.map(|(dim, k, n)| rings(dim, k, n)), [3, 2, 3, 3, 3]);
+    assert_eq!([rings(30, 16, 1_200), rings(30, 15, 1_200), rings(30, 16, 100_000)], [5, 3, 3]);
+    let of_ten = plan(10, 5);
+    assert!(choices(&of_ten, 1_000).share < choices(&of_ten, 100_000).share);
+}
+
+/// The first way is for any number, each next one for at least twice as many as the one before, and all of them spend what the count leaves.
+#[test]
+fn ways_are_for_ever_more_records_and_cost_the_same() {
+    for (dim, k, epsilon) in
+        [(1, 1, 1.0), (2, 5, 0.3), (10, 64, 1.0), (50, 600, 0.1), (3, 20_000, 0.01)]
+    {
+        for finds_k in [false, true] {
+            let settings = PrivateKMeansSettings { finds_k, ..Default::default() };
+            let plan = planned(dim, k, epsilon, settings).expect("valid");
+            let starts: Vec<(u64, Start)> = plan.starts().collect();
+            assert!((2..=16).contains(&starts.len()), "{starts:?}");
+            assert_eq!(starts[0].0, 0);
+            assert!(starts[1..].windows(2).all(|two| two[1].0 >= 2 * two[0].0), "{starts:?}");
+            let is_even = starts.iter().map(|(_, start)| *start == Start::Even);
+            let first_if_any =
+                is_even.enumerate().all(|(way, even)| even == (way == 0 && k <= 512 && !finds_k));
+            assert!(first_if_any, "{starts:?}");
+            let receipt = plan.receipt();
+            assert!(receipt.within_budget());
+            let Step::Sequential { steps, .. } = receipt.spent() else {
+                unreachable!("a sequence")
+            };
+            let [_, Step::OneOf { steps: ways, .. }] = &steps[..] else { unreachable!("ways") };
+            let costs: Vec<f64> =
+                ways.iter().map(|way| way.zcdp().expect("Gaussian").get()).collect();
+            assert!(costs.iter().all(|cost| (cost / costs[0] - 1.0).abs() < 1e-9), "{costs:?}");
+            // The first way is gone for no records and fewer, and each from its number on.
+            assert_eq!([-1_000_000, -1, 0].map(|records| plan.way_for(records)), [0; 3]);
+            for (way, (least, _)) in starts.iter().enumerate().skip(1) {
+                let least = i64::try_from(*least).expect("few");
+                assert_eq!([least - 1, least].map(|n| plan.way_for(n)), [way - 1, way]);
+            }
+        }
+    }
+}
+
+/// What is expected is for the forecast; what is done follows from the count, so that a guess a thousand times off costs nothing.
+#[test]
+fn a_wrong_guess_changes_no_centre() {
+    let (points, _) = blobs(2_000, 3, 4, 90.0, 5);
+    let public_box = cube(3, 100.0);
+    let centres = |expected_records| {
+        let settings = PrivateKMeansSettings { expected_records, ..Default::default() };
+        let plan = PrivateKMeans::new(public_box.clone(), 4, budget(1.0), settings);
+        plan.expect("valid").simulate(points.view(), &mut rng(3)).expect("fits").output.centres
+    };
+    let unknown = centres(None);
+    for guess in [2, 2_000, 2_000_000] {
+        assert_eq!(centres(Some(guess)), unknown);
+    }
 }
 
 /// Records that are anywhere, too few to say more: no more than a tenth behind centres that see none. Of clusters, half of what those lose is left.
@@ -129,7 +185,7 @@ fn hidden_clusters_cost_no_more_than_centres_that_share_out_the_box() {
             let found = plan.simulate(points.view(), &mut rng(seed + 50)).expect("fits").output;
             let inertia = |centres| squared_inertia(points.view(), centres).expect("some");
             sum += inertia(found.centres.view());
-            let start = Even::new(&square, 10, 100, 0).expect("few").start();
+            let start = Even::new(&square, 10, 100, 0).expect("few").start(&square);
             even += inertia(start.centres.view());
         }
         sum / even
@@ -456,7 +512,7 @@ fn errors_are_as_released() {
             PrivateKMeans::new(cube(dim, 100.0), k, budget(epsilon), settings).expect("valid");
         let (mut places, mut counts, mut halves, mut all) = (0, 0, 0, 0_usize);
         let least = 350;
-        let mut seed = 500;
+        let mut seed = 600;
         while all < least {
             seed += 1;
             let (points, truth) = blobs(n, dim, k, 90.0, seed);
@@ -468,7 +524,7 @@ fn errors_are_as_released() {
                 continue;
             }
             let output = plan.simulate(points.view(), &mut rng(seed)).expect("fits").output;
-            assert!(output.errors.iter().flatten().all(|error| error.signal));
+            assert!(output.errors.iter().flatten().all(|error| error.signal), "seed {seed}");
             for [place, count] in off_by_errors(points.view(), &output) {
                 places += usize::from(place < 1.96);
                 halves += usize::from(place < 0.98);
@@ -552,7 +608,7 @@ fn one_cluster_of_few_records_is_found() {
                 PrivateKMeansSettings { expected_records: Some(n as u64), ..Default::default() };
             let plan =
                 PrivateKMeans::new(cube(dim, half), 1, budget(epsilon), settings).expect("valid");
-            assert_eq!(plan.start(), Start::Rings);
+            assert!(plan.starts().skip(1).all(|(_, start)| start == Start::Rings));
             let ratio = |seed| {
                 let output = plan.simulate(points.view(), &mut rng(seed)).expect("fits").output;
                 squared_inertia(points.view(), output.centres.view()).unwrap() / best

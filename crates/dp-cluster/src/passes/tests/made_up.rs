@@ -373,15 +373,35 @@ fn states_of_other_plans_are_refused() {
                 widen(question, place);
             }
         }
-        widen(state, "/Rounds/public_box");
+        widen(state, "/at/Rounds/public_box");
     };
     let map: Change = |state, _| {
-        let public_box = at(state, "/Box/nest/public_box").clone();
-        *state = json!({ "Map": public_box });
+        let public_box = at(state, "/at/Box/nest/public_box").clone();
+        *at(state, "/at") = json!({ "Map": public_box });
     };
-    decides(&plane, &on_plane, "/Rounds", &[("a box beyond that of the plan", false, wide)]);
-    decides(&space, &in_space, "/Rounds", &[("a box beyond that of the plan", false, wide)]);
-    decides(&space, &in_space, "/Box", &[("a map, of a plan with rings", false, map)]);
+    decides(&plane, &on_plane, "/at/Rounds", &[("a box beyond that of the plan", false, wide)]);
+    decides(&space, &in_space, "/at/Rounds", &[("a box beyond that of the plan", false, wide)]);
+    let searching = |left: &[Left], is_first: bool| -> Vec<Left> {
+        let is_of = |[state, _]: &&Left| {
+            state.pointer("/at/Box/total").is_some_and(|total| total.is_null() == is_first)
+        };
+        left.iter().filter(is_of).cloned().collect()
+    };
+    let first: &[(&str, bool, Change)] = &[
+        ("a way before the count", false, |state, _| *at(state, "/way") = json!(1)),
+        ("a number of records before the count", false, |state, _| {
+            *at(state, "/at/Box/total") = json!(50.0);
+        }),
+    ];
+    decides(&space, &searching(&in_space, true), "/at/Box", first);
+    let later: &[(&str, bool, Change)] = &[
+        ("a map, of a way with rings", false, map),
+        ("no way after the count", false, |state, _| *at(state, "/way") = Value::Null),
+        ("a way that looks for nothing", false, |state, _| *at(state, "/way") = json!(0)),
+        ("a way that there is not", false, |state, _| *at(state, "/way") = json!(99)),
+        ("another way with the same questions", true, |state, _| *at(state, "/way") = json!(2)),
+    ];
+    decides(&space, &searching(&in_space, false), "/at/Box", later);
     let map = |levels| {
         let settings = PrivateMapSettings { levels: Some(levels), ..Default::default() };
         PrivateMap::add_remove(cube(2), budget(), settings).expect("valid")

@@ -1,0 +1,64 @@
+//! A plan that counts its records first, and has a way for every number of them.
+//!
+//! How much a search for a box, a start and radii should get, and whether there is anything to find, follows from the number of records. A noisy count
+//! says it well enough for a half to five hundredths of what there is, where a guess can be wrong. Each factor of two, up to the number beyond which nothing
+//! changes, has a way of its own. All of them spend what the count leaves: it decides how the budget is spent, not how much of it.
+
+use dp_accounting::Mu;
+use dp_mechanism::NoisyCount;
+
+use super::even::Even;
+use super::params::{Asked, HIDING_SIGNAL, Start};
+use super::way::Way;
+use crate::ClusterError;
+
+/// Noise in the count, in numbers of records below which noise hides every cluster,
+const NOISE: f64 = 1.0 / 3.0;
+/// unless that costs more than the most of this, or less than the least, of the square of `mu`.
+const SHARE: [f64; 2] = [0.005, 0.05];
+
+impl Asked {
+    fn may_be_even(&self) -> bool {
+        let own = self.settings.start.is_some() || self.settings.finds_k;
+        self.k <= Even::MOST && !own
+    }
+
+    /// The count, and what follows it. No count if all numbers of records go the same way.
+    pub(super) fn counted_ways(
+        &self,
+        whole: Mu,
+    ) -> Result<(Option<NoisyCount>, Vec<Way>), ClusterError> {
+        let per_record = self.signal_of(1, whole);
+        // A standard deviation of the count is 1 / mu records over the root of its share.
+        let share = (whole.get() * NOISE * HIDING_SIGNAL / per_record).powi(-2);
+        let share = share.clamp(SHARE[0], SHARE[1]);
+        let [count, rest] = whole.split(&[share, 1.0 - share])?[..] else {
+            unreachable!("two shares, two parts")
+        };
+        let mut least = records(HIDING_SIGNAL / self.signal_of(1, rest));
+        let mut ways = Vec::new();
+        if self.may_be_even() {
+            ways.push(Way::new(self, rest, Some(least), Some(Start::Even))?);
+        }
+        loop {
+            let mut way = Way::new(self, rest, Some(least), self.settings.start)?;
+            let is_settled = way.choices.are_settled(self, least, rest);
+            if !ways.last().is_some_and(|last: &Way| last.does_as(&way)) {
+                way.least = if ways.is_empty() { 0 } else { least };
+                ways.push(way);
+            }
+            match least.checked_mul(2) {
+                Some(more) if !is_settled => least = more,
+                _ => break,
+            }
+        }
+        let count = if ways.len() > 1 { Some(NoisyCount::rounded(count)?) } else { None };
+        Ok((count, ways))
+    }
+}
+
+/// So many, at least one.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
+fn records(number: f64) -> u64 {
+    number.ceil().max(1.0) as u64
+}

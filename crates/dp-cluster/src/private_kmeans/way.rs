@@ -1,0 +1,266 @@
+//! A way that a plan may go, made for so many records: a search for a box, a start, and rounds that move its centres.
+
+use dp_accounting::{AddRemove, Mu, Step};
+use dp_geometry::PublicBox;
+use dp_mechanism::passes::{ByPasses as _, Counted, Next, StateError, TableError};
+use dp_mechanism::{Algorithm as _, Draws};
+use serde::{Deserialize, Serialize};
+
+use super::even::Even;
+use super::number;
+use super::on_map::OnMap;
+use super::params::{Asked, Choices, Start};
+use crate::map::{PrivateMap, PrivateMapSettings};
+use crate::passes::{Question, asks, is_inside, is_there};
+use crate::private_box::{BoxSearch, BoxState, FoundBox};
+use crate::recentring::{self, Recentring, RoundState, Rounds};
+use crate::rings::{self, RingPlan, RingRoundsSettings, RingState};
+use crate::{ClusterError, Clustering};
+
+/// Calibrated steps that spend all that the way has.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Way {
+    /// Gone from so many counted records on.
+    pub(super) least: u64,
+    pub(super) choices: Choices,
+    start: StartPlan,
+    recentring: Recentring,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum StartPlan {
+    Rings(BoxSearch, RingPlan),
+    Map(BoxSearch, PrivateMap<AddRemove>),
+    Even(Even),
+}
+
+/// No box found has a shorter diagonal: the shortest that a public one may have, over `2^49`.
+const SHORTEST: f64 = 1e-100;
+
+/// The step of the receipt that pays for a map. Ring rounds bring their own.
+const MAP: &str = "map as a start";
+
+/// Where a release stands between two questions.
+///
+/// All but the first with a part of the box that nearly all records are in. The last rounds are in that part, unless there surely are records outside of it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) enum At {
+    Box(BoxState),
+    Rings(PublicBox, RingState),
+    Map(PublicBox),
+    Rounds { public_box: PublicBox, longest: f64, state: RoundState },
+}
+
+pub(super) type Asks = Next<At, Question, Clustering>;
+
+impl Way {
+    /// For any number of records, of which about so many are expected.
+    pub(super) fn new(
+        asked: &Asked,
+        mu: Mu,
+        records: Option<u64>,
+        start: Option<Start>,
+    ) -> Result<Self, ClusterError> {
+        let choices = asked.choices(mu, records, start);
+        let public_seed = asked.settings.public_seed;
+        let rest = 1.0 - choices.share - choices.search;
+        let radii = rest * choices.radii;
+        let before: &[f64] = match choices.start {
+            Start::Even => &[],
+            Start::Rings | Start::Map => &[choices.search, choices.share],
+        };
+        let mut parts = mu.split(&[before, &[radii, rest - radii]].concat())?.into_iter();
+        let mut part = || parts.next().expect("one for each share");
+        let public_box = asked.public_box.clone();
+        let start = match choices.start {
+            Start::Rings => {
+                let [search, mu] = [part(), part()];
+                let settings = RingRoundsSettings {
+                    rounds: choices.rounds[0],
+                    count_weight: choices.count_weight,
+                    public_seed,
+                    ..Default::default()
+                };
+                let rings = RingPlan::new(public_box.clone(), asked.k, settings, mu)?;
+                StartPlan::Rings(BoxSearch::new(&public_box, search, choices.surely)?, rings)
+            }
+            Start::Map => {
+                let [search, mu] = [part(), part()];
+                let settings = PrivateMapSettings {
+                    expected_records: records,
+                    spend: Some(mu),
+                    ..Default::default()
+                };
+                let map = PrivateMap::add_remove(public_box.clone(), asked.budget, settings)?;
+                StartPlan::Map(BoxSearch::new(&public_box, search, choices.surely)?, map)
+            }
+            Start::Even => {
+                let records = records.unwrap_or(0);
+                StartPlan::Even(Even::new(&public_box, asked.k, records, public_seed)?)
+            }
+        };
+        let rounds = Rounds::without_splits(choices.rounds[1]);
+        let recentring = Recentring::new(public_box, rounds, Some(asked.k), [part(), part()])?;
+        Ok(Self { least: 0, choices, start, recentring })
+    }
+
+    /// Whether it does the same as one for fewer records.
+    pub(super) fn does_as(&self, other: &Self) -> bool {
+        let levels = |way: &Self| match &way.start {
+            StartPlan::Map(_, map) => map.levels().len(),
+            StartPlan::Rings(..) | StartPlan::Even(_) => 0,
+        };
+        self.choices == other.choices && levels(self) == levels(other)
+    }
+
+    pub(super) fn spent(&self) -> Vec<Step> {
+        let mut steps = match &self.start {
+            StartPlan::Rings(search, rings) => vec![search.spent(), rings.spent()],
+            StartPlan::Map(search, map) => {
+                vec![search.spent(), Step::sequential(MAP, vec![map.cost().spent().clone()])]
+            }
+            StartPlan::Even(_) => vec![],
+        };
+        steps.push(self.recentring.spent());
+        steps
+    }
+
+    /// # Errors
+    /// [`ClusterError::Dimension`] if the points do not have the dimension of the public box.
+    pub(super) fn check(&self, dim: usize) -> Result<(), ClusterError> {
+        self.recentring.check(dim)
+    }
+
+    /// Whether it begins with the search for a box.
+    pub(super) fn searches(&self) -> bool {
+        match self.start {
+            StartPlan::Rings(..) | StartPlan::Map(..) => true,
+            StartPlan::Even(_) => false,
+        }
+    }
+
+    /// That a run can have got here, and asks this.
+    pub(super) fn fits(
+        &self,
+        public_box: &PublicBox,
+        at: &At,
+        question: &Question,
+    ) -> Result<(), TableError> {
+        let box_of = |found: &PublicBox| is_inside(found, public_box).map(|()| found.clone());
+        match (at, &self.start) {
+            (At::Box(state), StartPlan::Rings(..) | StartPlan::Map(..)) => {
+                BoxSearch::fits(public_box, state, question)
+            }
+            (At::Rings(found, state), StartPlan::Rings(_, rings)) => {
+                rings.finer_in(box_of(found)?).fits(state, question)
+            }
+            (At::Map(found), StartPlan::Map(_, map)) => {
+                asks(question, &map.finer_in(&box_of(found)?).first().1)
+            }
+            (At::Box(_) | At::Rings(..) | At::Map(_), _) => {
+                is_there("the start of the plan", false)
+            }
+            (At::Rounds { public_box: found, longest, state }, start) => {
+                let diagonal = found.diagonal();
+                if let StartPlan::Even(_) = start {
+                    let is_all = found == public_box && longest.to_bits() == diagonal.to_bits();
+                    is_there("the box of the plan", is_all)?;
+                }
+                StateError::unless_within("longest radius", *longest, [SHORTEST, diagonal])?;
+                self.recentring.in_box(box_of(found)?, *longest).fits(state, question)
+            }
+        }
+    }
+
+    pub(super) fn first(&self, public_box: &PublicBox) -> (At, Question) {
+        if let StartPlan::Even(even) = &self.start {
+            return self.rounds(public_box.clone(), public_box.diagonal(), even.start(public_box));
+        }
+        let (state, question) = BoxSearch::first(public_box);
+        (At::Box(state), question)
+    }
+
+    pub(super) fn answer(
+        &self,
+        asked: &Asked,
+        at: At,
+        counted: &Counted,
+        draws: &mut Draws<'_>,
+    ) -> Asks {
+        let widest = self.choices.widest;
+        match (at, &self.start) {
+            (At::Box(state), StartPlan::Rings(search, rings)) => {
+                match search.answer(state, widest, counted, draws) {
+                    Next::Ask(state, question) => Next::Ask(At::Box(state), question),
+                    Next::Done(FoundBox { public_box, .. }) => {
+                        let rings = rings.finer_in(public_box.clone());
+                        let (state, question) = rings.first(counted.rows, draws);
+                        Next::Ask(At::Rings(public_box, state), question)
+                    }
+                }
+            }
+            (At::Box(state), StartPlan::Map(search, map)) => {
+                match search.answer(state, widest, counted, draws) {
+                    Next::Ask(state, question) => Next::Ask(At::Box(state), question),
+                    Next::Done(FoundBox { public_box, .. }) => {
+                        let ((), question) = map.finer_in(&public_box).first();
+                        Next::Ask(At::Map(public_box), question)
+                    }
+                }
+            }
+            (At::Rings(public_box, state), StartPlan::Rings(_, rings)) => {
+                match rings.finer_in(public_box.clone()).answer(state, counted, draws) {
+                    Next::Ask(state, question) => Next::Ask(At::Rings(public_box, state), question),
+                    Next::Done(found) => {
+                        let finds_k = asked.settings.finds_k;
+                        let found = if finds_k { number::clusters(found) } else { found };
+                        let rings::Found { clustering, of_cells, reach, noise, .. } = found;
+                        let is_inside = |centre: &[f64]| public_box.contains(centre);
+                        let are_inside = clustering.centres.view().rows().all(is_inside);
+                        let last_box = if are_inside { &public_box } else { &asked.public_box };
+                        let start = recentring::Start::at(clustering.centres, clustering.counts);
+                        let (reach, noise) = (Some(reach), Some(noise));
+                        let start = recentring::Start { reach, noise, of_cells, ..start };
+                        self.last(last_box.clone(), public_box.diagonal(), start)
+                    }
+                }
+            }
+            (At::Map(public_box), StartPlan::Map(_, map)) => {
+                let draws = &mut draws.within(MAP);
+                let map = map.finer_in(&public_box);
+                let levels = map.levels();
+                let map = map.release_sums(&counted.entries, counted.rows, draws);
+                let on_map = OnMap::new(&map, levels);
+                let last_box = on_map.last_box(asked.settings.finds_k);
+                let longest = last_box.diagonal();
+                self.last(last_box, longest, on_map.start(asked.k, asked.settings))
+            }
+            (At::Rounds { public_box, longest, state }, _) => {
+                let rounds = self.recentring.in_box(public_box.clone(), longest);
+                match rounds.answer(state, counted, draws) {
+                    Next::Ask(state, question) => {
+                        Next::Ask(At::Rounds { public_box, longest, state }, question)
+                    }
+                    Next::Done(centres) => Next::Done(centres.release()),
+                }
+            }
+            _ => unreachable!("a state is bound to its plan"),
+        }
+    }
+
+    /// What the last rounds ask first.
+    fn rounds(
+        &self,
+        public_box: PublicBox,
+        longest: f64,
+        start: recentring::Start,
+    ) -> (At, Question) {
+        let (state, question) = self.recentring.in_box(public_box.clone(), longest).first(start);
+        (At::Rounds { public_box, longest, state }, question)
+    }
+
+    fn last(&self, public_box: PublicBox, longest: f64, start: recentring::Start) -> Asks {
+        let (at, question) = self.rounds(public_box, longest, start);
+        Next::Ask(at, question)
+    }
+}
