@@ -103,8 +103,7 @@ pub(crate) fn of_recentred(effort: Effort, merge: Merge) -> Found {
 
 pub(crate) fn of_kmeans(effort: Effort, merge: Merge) -> Found {
     transcripts(effort, 292, merge, |cube| {
-        let settings = PrivateKMeansSettings { expected_records: Some(120), ..Default::default() };
-        PrivateKMeans::new(cube, 3, budget(8.0), settings).expect("valid")
+        PrivateKMeans::new(cube, 3, budget(8.0), PrivateKMeansSettings::default()).expect("valid")
     })
 }
 

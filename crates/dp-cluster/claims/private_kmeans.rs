@@ -1,11 +1,11 @@
 //! Checks of the recommended plan as a whole.
 
-use dp_accounting::{Budget, Epsilon};
+use dp_accounting::{AnyRelation, Budget, Epsilon, Loss};
 use dp_audit::harness::{Check, Effort, Found};
 use dp_audit::{Method, compare};
 use dp_cluster::private_kmeans::{PrivateKMeans, PrivateKMeansSettings, Start};
 use dp_cluster::{ClusterError, Clustering, Points, PublicBox};
-use dp_mechanism::{Mechanism, SecureSource, Source};
+use dp_mechanism::{DiscreteGaussian, Geometric, Law, Mechanism, SecureSource, Source};
 use rand::RngExt;
 
 use crate::neighbours::{one_more, replay};
@@ -19,7 +19,7 @@ pub(crate) fn checks() -> Vec<Check> {
             transcripts(effort, honest)
         }),
         check("private-kmeans-choices", "PrivateKMeans, its choices", Method::Exact, |effort| {
-            choices(effort, |_| 900)
+            choices(effort, honest)
         }),
         check("private-kmeans-receipt", "PrivateKMeans, receipt", Method::Ledger, receipts),
     ]
@@ -43,7 +43,46 @@ pub(crate) fn honest(plan: &PrivateKMeans, points: &Points, draws: &mut dyn Sour
     plan.replay(points.view(), draws).0
 }
 
-/// What all draws of a run give away together, as a share of what the receipt says.
+/// Draws of a run whose first one, the count that decides on the way, comes out as this: any number may, and the replay of a neighbour sees the same.
+pub(crate) struct Counting<'a> {
+    pub(crate) draws: &'a mut dyn Source,
+    pub(crate) records: Option<i64>,
+}
+
+impl<'a> Counting<'a> {
+    /// Goes this way of a plan.
+    pub(crate) fn so_many(plan: &PrivateKMeans, way: usize, draws: &'a mut dyn Source) -> Self {
+        let mut ways = plan.starts();
+        let is_counted = ways.len() > 1;
+        let least = ways.nth(way).expect("a way of the plan").0;
+        Self { draws, records: is_counted.then(|| i64::try_from(least).expect("few")) }
+    }
+}
+
+impl Source for Counting<'_> {
+    fn promised(&mut self, relation: Option<AnyRelation>) {
+        self.draws.promised(relation);
+    }
+
+    fn charged(&mut self, loss: Option<Loss>) {
+        self.draws.charged(loss);
+    }
+
+    fn draw(&mut self, law: Law<'_>) -> i64 {
+        let drawn = self.draws.draw(law);
+        self.records.take().unwrap_or(drawn)
+    }
+
+    fn noisy_vector(&mut self, values: &mut [i64], noise: DiscreteGaussian) {
+        self.draws.noisy_vector(values, noise);
+    }
+
+    fn noisy_max(&mut self, scores: &[i64], noise: Geometric) -> (usize, i64) {
+        self.draws.noisy_max(scores, noise)
+    }
+}
+
+/// What all draws of a run give away together, as a share of what the receipt says; the run counts as many records as it does, few and many.
 pub(crate) fn transcripts(effort: Effort, through: Through) -> Found {
     let mut found = Found::claim(1.0);
     for shape in effort.of([(1, 40), (2, 60), (5, 60)], [(1, 1_000), (3, 2_000), (20, 500)]) {
@@ -52,7 +91,7 @@ pub(crate) fn transcripts(effort: Effort, through: Through) -> Found {
         let expected_records = Some(40);
         let mut all = vec![
             plan(dim, 2, 8.0, d),
-            plan(dim, 3, 2.0, PrivateKMeansSettings { expected_records, ..d }),
+            plan(dim, 3, 2.0, PrivateKMeansSettings::default()),
             plan(dim, 4, 6.0, PrivateKMeansSettings { finds_k: true, ..d }),
             plan(
                 dim,
@@ -74,48 +113,41 @@ pub(crate) fn transcripts(effort: Effort, through: Through) -> Found {
         for plan in all {
             let plan = plan.expect("valid settings");
             let claimed = plan.receipt().zcdp().expect("all steps are zCDP").get();
-            replay(
-                effort,
-                70,
-                shape,
-                |points, draws| through(&plan, points, draws),
-                |seen, text| found.see(seen.rho() / claimed, text),
-            );
+            let last = plan.starts().len() - 1;
+            for way in [None, Some(0), Some(last)] {
+                let run = |points: &Points, draws: &mut dyn Source| match way {
+                    None => through(&plan, points, draws),
+                    Some(way) => through(&plan, points, &mut Counting::so_many(&plan, way, draws)),
+                };
+                replay(effort, 70, shape, run, |seen, text| {
+                    found.see(seen.rho() / claimed, text);
+                });
+            }
         }
     }
     found
 }
 
-/// The number of records that a plan is told, when there are so many.
-pub(crate) type Told = fn(u64) -> u64;
-
-/// On sizes at which one more record would change what is chosen: a plan must not see it.
-pub(crate) fn choices(effort: Effort, told: Told) -> Found {
+/// On sizes at which one more record is one too many for a way: a plan must not see it.
+pub(crate) fn choices(effort: Effort, through: Through) -> Found {
     let mut found = Found::claim(1.0);
     let mut rng = effort.rng(72);
-    let receipt = |records| {
-        let settings =
-            PrivateKMeansSettings { expected_records: Some(records), ..Default::default() };
-        let plan = plan(4, 2, 2.0, settings).expect("valid settings");
-        (plan.receipt(), plan)
-    };
-    for records in 1..effort.of(1_000, 5_000) {
-        let (before, after) = (receipt(records), receipt(records + 1));
-        if before.0 == after.0 {
-            continue;
-        }
+    let plan = plan(4, 2, 2.0, PrivateKMeansSettings::default()).expect("valid settings");
+    let claimed = plan.receipt().zcdp().expect("all steps are zCDP").get();
+    let points = |records: u64| {
         let row = |i: u64| if i.is_multiple_of(2) { -4.0 } else { 5.0 };
-        let points = |records: u64| {
-            let coords = (0..records * 4).map(|i| row(i / 4)).collect();
-            Points::new(coords, 4).expect("whole rows")
-        };
-        let run = |points: &Points, draws: &mut dyn Source| {
-            receipt(told(points.len() as u64)).1.replay(points.view(), draws).0
-        };
-        let claimed = before.0.zcdp().expect("all steps are zCDP").get();
-        let (a, b) = (points(records), points(records + 1));
-        let seen = compare(&one_more(), run, &a, &b, &mut SecureSource::new(&mut rng));
-        found.see(seen.rho() / claimed, || format!("{records} records and one more"));
+        let coords = (0..records * 4).map(|i| row(i / 4)).collect();
+        Points::new(coords, 4).expect("whole rows")
+    };
+    let run = |points: &Points, draws: &mut dyn Source| through(&plan, points, draws);
+    for (least, _) in plan.starts().skip(1) {
+        for _ in 0..effort.of(3, 30) {
+            let sets = [least - 1, least].map(points);
+            for (a, b) in [(&sets[0], &sets[1]), (&sets[1], &sets[0])] {
+                let seen = compare(&one_more(), run, a, b, &mut SecureSource::new(&mut rng));
+                found.see(seen.rho() / claimed, || format!("{least} records and one less"));
+            }
+        }
     }
     found
 }

@@ -2,6 +2,7 @@
 //! counters and many. What all draws of a run give away, against the receipt; and whether every step of the receipt was reached.
 
 use crate::neighbours::{many_records, one_more};
+use crate::private_kmeans::Counting;
 use dp_accounting::{Budget, Step};
 use dp_audit::harness::{Check, Effort, Found};
 use dp_audit::{Comparison, DrawKind, Method, compare};
@@ -67,12 +68,14 @@ impl Domain {
     }
 }
 
-type Run = Box<dyn Fn(&Points, &mut dyn Source) -> (String, Usage) + Send + Sync>;
+/// A run in one of the ways of a plan.
+type Run = Box<dyn Fn(&Points, usize, &mut dyn Source) -> (String, Usage) + Send + Sync>;
 
 /// A plan, and what it says that it costs.
 struct Subject {
     name: String,
     cost: Cost,
+    ways: usize,
     run: Run,
 }
 
@@ -119,11 +122,16 @@ where
 {
     let plan = plan.unwrap_or_else(|error| panic!("{name}: {error}"));
     let cost = Cost::of(plan.receipt().spent());
-    let run = move |points: &Points, source: &mut dyn Source| {
-        let (output, usage) = plan.replay(points.view(), source);
-        (serde_json::to_string(&output).expect("plain numbers"), usage)
-    };
-    Subject { name, cost, run: Box::new(run) }
+    let run = move |points: &Points, _, source: &mut dyn Source| run(&plan, points, source);
+    Subject { name, cost, ways: 1, run: Box::new(run) }
+}
+
+fn run<M>(plan: &M, points: &Points, source: &mut dyn Source) -> (String, Usage)
+where
+    M: for<'a> Mechanism<Data<'a> = PointsView<'a>, Output: Serialize>,
+{
+    let (output, usage) = plan.replay(points.view(), source);
+    (serde_json::to_string(&output).expect("plain numbers"), usage)
 }
 
 /// Runs the subjects of all domains on the adversarial library of tiny sets, with threads for one, two and three pieces; then the first and the
@@ -131,16 +139,20 @@ where
 fn all(effort: Effort, subjects: fn(&Domain) -> Vec<Subject>) -> Found {
     let mut found = Found::claim(1.0);
     let mut rng = effort.rng(90);
+    let mut turn = 0;
     let mut see = |subject: &Subject, what: &str, pair: &[Points; 2], rng: &mut ChaCha20Rng| {
         let [without, with] = pair;
-        let output = |points: &Points, source: &mut dyn Source| (subject.run)(points, source).0;
+        turn += 1;
+        let way = turn % subject.ways;
+        let output =
+            |points: &Points, source: &mut dyn Source| (subject.run)(points, way, source).0;
         for (a, b) in [(without, with), (with, without)] {
             let seen = compare(&one_more(), output, a, b, &mut SecureSource::new(&mut *rng));
             found.see(subject.cost.share(&seen), || {
-                format!("{}: {what}: {seen:?}", subject.name).chars().take(400).collect()
+                format!("{}, way {way}: {what}: {seen:?}", subject.name).chars().take(400).collect()
             });
         }
-        (subject.run)(with, &mut SecureSource::new(rng)).1
+        (subject.run)(with, way, &mut SecureSource::new(rng)).1
     };
     let mut unreached = Vec::new();
     let shapes = effort.of(vec![(1, 7), (2, 3), (3, 3)], vec![(1, 60), (2, 9), (3, 20), (9, 9)]);
@@ -314,23 +326,22 @@ fn recentred_subjects(domain: &Domain) -> Vec<Subject> {
     all
 }
 
-/// Every start, with few records, many, and an unknown number of them; for a number of clusters, and for one that is to be found.
+/// Every start, in all ways that a count may lead to; for a number of clusters, and for one that is to be found.
 fn plan_subjects(domain: &Domain) -> Vec<Subject> {
     let mut all = Vec::new();
     let mut add = |settings: PrivateKMeansSettings| {
         let plan = PrivateKMeans::new(domain.public_box(), 2, budget(LARGE), settings);
-        all.push(subject(format!("{settings:?}"), plan));
+        let plan = plan.expect("valid settings");
+        let (cost, ways) = (Cost::of(plan.receipt().spent()), plan.starts().len());
+        let run = move |points: &Points, way, source: &mut dyn Source| {
+            run(&plan, points, &mut Counting::so_many(&plan, way, source))
+        };
+        all.push(Subject { name: format!("{settings:?}"), cost, ways, run: Box::new(run) });
     };
-    for start in [Start::Rings, Start::Map] {
-        let start = Some(start);
-        for expected_records in [None, Some(0), Some(3), Some(1 << 40)] {
-            // The number of records only says how fine a map is, and a finer one takes long.
-            if start == Some(Start::Map) && expected_records.is_some() {
-                continue;
-            }
-            add(PrivateKMeansSettings { start, expected_records, ..Default::default() });
+    for start in [None, Some(Start::Rings), Some(Start::Map)] {
+        for finds_k in [false, true] {
+            add(PrivateKMeansSettings { start, finds_k, ..Default::default() });
         }
-        add(PrivateKMeansSettings { start, finds_k: true, ..Default::default() });
     }
     for records in [0, 3, 1 << 40] {
         let (expected_records, start) = (Some(records), Some(Start::Even));

@@ -144,7 +144,9 @@ pub(crate) fn spends(step: &Step, name: &str) -> Vec<Rho> {
         Step::Spend { loss, .. } if step.name() == name || name.is_empty() => {
             vec![loss.zcdp().expect("all steps are zCDP")]
         }
-        Step::Sequential { steps, .. } | Step::Parallel { steps, .. } => {
+        Step::Sequential { steps, .. }
+        | Step::Parallel { steps, .. }
+        | Step::OneOf { steps, .. } => {
             let below = if step.name() == name { "" } else { name };
             steps.iter().flat_map(|step| spends(step, below)).collect()
         }

@@ -1,5 +1,6 @@
 //! Searches for a box, and for a radius, that look at the records: the real code with something put between it and its draws.
 
+use dp_accounting::Rho;
 use dp_audit::harness::MutantCode;
 use dp_cluster::private_box::{FoundBox, PrivateBox};
 use dp_cluster::private_kmeans::PrivateKMeans;
@@ -54,11 +55,12 @@ fn radius_of_the_records(
     points: &Points,
     draws: &mut dyn Source,
 ) -> Clustering {
-    let of_radius = spends(plan.receipt().spent(), "count within a radius")[0].get();
+    let of_radius = spends(plan.receipt().spent(), "count within a radius");
     let law = |_, _, noise: RoundedGaussian| {
         let variance = noise.variance();
         let variance = variance.numerator() as f64 / variance.denominator().get() as f64;
-        ((2.0 * of_radius * variance - 1.0).abs() > 1e-6).then_some(noise)
+        let is_other = |rho: &Rho| (2.0 * rho.get() * variance - 1.0).abs() > 1e-6;
+        of_radius.iter().all(is_other).then_some(noise)
     };
     plan.replay(points.view(), &mut Instead { draws, law, number: 0 }).0
 }

@@ -2,6 +2,7 @@
 
 use dp_accounting::AnyRelation;
 use dp_audit::harness::MutantCode;
+use dp_cluster::private_kmeans::PrivateKMeans;
 use dp_cluster::rings::{RingRounds, RingRoundsSettings};
 use dp_cluster::{Clustering, Points, PublicBox};
 use dp_mechanism::{
@@ -18,13 +19,18 @@ pub(crate) fn code() -> [MutantCode; 6] {
         ("M36", |effort| borders(effort, radii_of_the_records), |e| borders(e, honest)),
         ("M37", |effort| kinds(effort, counts_for_nothing), |e| kinds(e, honest)),
         ("M38", |effort| transcripts(effort, first_count_not_charged), |e| transcripts(e, honest)),
-        // The plan is told how many records there are.
         (
             "M39",
-            |effort| private_kmeans::choices(effort, |records| records),
-            |effort| private_kmeans::choices(effort, |_| 900),
+            |effort| private_kmeans::choices(effort, way_of_the_records),
+            |effort| private_kmeans::choices(effort, private_kmeans::honest),
         ),
     ]
+}
+
+/// The count that decides on the way is exact.
+fn way_of_the_records(plan: &PrivateKMeans, points: &Points, draws: &mut dyn Source) -> Clustering {
+    let law = |number, _, noise| (number > 0).then_some(noise);
+    plan.replay(points.view(), &mut Instead { draws, law, number: 0 }).0
 }
 
 /// Puts another draw in the place of each.
