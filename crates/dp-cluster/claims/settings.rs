@@ -338,10 +338,14 @@ fn plan_subjects(domain: &Domain) -> Vec<Subject> {
         };
         all.push(Subject { name: format!("{settings:?}"), cost, ways, run: Box::new(run) });
     };
-    for start in [None, Some(Start::Rings), Some(Start::Map)] {
-        for finds_k in [false, true] {
-            add(PrivateKMeansSettings { start, finds_k, ..Default::default() });
-        }
+    // By itself it starts on a map here, which takes long.
+    for (start, finds_k) in [
+        (None, false),
+        (Some(Start::Map), true),
+        (Some(Start::Rings), false),
+        (Some(Start::Rings), true),
+    ] {
+        add(PrivateKMeansSettings { start, finds_k, ..Default::default() });
     }
     for records in [0, 3, 1 << 40] {
         let (expected_records, start) = (Some(records), Some(Start::Even));

@@ -1,7 +1,7 @@
 //! A plan that counts its records first, and has a way for every number of them.
 //!
 //! How much a search for a box, a start and radii should get, and whether there is anything to find, follows from the number of records. A noisy count
-//! says it well enough for a half to five hundredths of what there is, where a guess can be wrong. Each factor of two, up to the number beyond which nothing
+//! says it well enough for a half to five hundredths of what there is, where a guess can be wrong. Each factor of 1.4, up to the number beyond which nothing
 //! changes, has a way of its own. All of them spend what the count leaves: it decides how the budget is spent, not how much of it.
 
 use dp_accounting::Mu;
@@ -12,6 +12,8 @@ use super::params::{Asked, HIDING_SIGNAL, Start};
 use super::way::Way;
 use crate::ClusterError;
 
+/// From a way to the next: choices for records in the middle are as good for all between.
+const STEP: f64 = std::f64::consts::SQRT_2;
 /// Noise in the count, in numbers of records below which noise hides every cluster,
 const NOISE: f64 = 1.0 / 3.0;
 /// unless that costs more than the most of this, or less than the least, of the square of `mu`.
@@ -35,22 +37,23 @@ impl Asked {
         let [count, rest] = whole.split(&[share, 1.0 - share])?[..] else {
             unreachable!("two shares, two parts")
         };
-        let mut least = records(HIDING_SIGNAL / self.signal_of(1, rest));
+        let mut least = HIDING_SIGNAL / self.signal_of(1, rest);
         let mut ways = Vec::new();
         if self.may_be_even() {
-            ways.push(Way::new(self, rest, Some(least), Some(Start::Even))?);
+            ways.push(Way::new(self, rest, Some(records(least)), Some(Start::Even))?);
         }
         loop {
-            let mut way = Way::new(self, rest, Some(least), self.settings.start)?;
-            let is_settled = way.choices.are_settled(self, least, rest);
+            let typical = records(least * STEP.sqrt());
+            let mut way = Way::new(self, rest, Some(typical), self.settings.start)?;
+            let is_last = way.choices.are_settled(self, typical, rest) || typical == u64::MAX;
             if !ways.last().is_some_and(|last: &Way| last.does_as(&way)) {
-                way.least = if ways.is_empty() { 0 } else { least };
+                way.least = if ways.is_empty() { 0 } else { records(least) };
                 ways.push(way);
             }
-            match least.checked_mul(2) {
-                Some(more) if !is_settled => least = more,
-                _ => break,
+            if is_last {
+                break;
             }
+            least *= STEP;
         }
         let count = if ways.len() > 1 { Some(NoisyCount::rounded(count)?) } else { None };
         Ok((count, ways))

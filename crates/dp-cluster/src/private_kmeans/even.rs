@@ -12,8 +12,9 @@ use crate::kmeans::{KMeans, KMeansSettings, MAX_MAGNITUDE};
 use crate::public_coins::{Purpose, public_generator};
 use crate::recentring::Start;
 
-/// Places of the box that centres are k-means of, and starts of that.
-const PLACES: usize = 4096;
+/// Places of the box that centres are k-means of: so many for each, within limits; and starts of that.
+const PLACES_EACH: usize = 256;
+const PLACES: [usize; 2] = [1024, 4096];
 const RUNS: usize = 3;
 /// A run ends when it gains less than that: nobody needs to know better what even is, and a plan for 512 centres in a hundred dimensions takes a second.
 const LEAST_GAIN: f64 = 1e-3;
@@ -52,7 +53,8 @@ impl Even {
     pub(super) fn start(&self, public_box: &PublicBox) -> Start {
         let mut rng = public_generator(self.public_seed, Purpose::EvenCentres);
         let dim = public_box.dim();
-        let coords = (0..PLACES * dim).map(|place| {
+        let number = (PLACES_EACH * self.k).clamp(PLACES[0], PLACES[1]);
+        let coords = (0..number * dim).map(|place| {
             let axis = place % dim;
             public_box.clip_coordinate(
                 axis,
@@ -60,7 +62,7 @@ impl Even {
             )
         });
         let places = Points::new(coords.collect(), dim).expect("whole rows");
-        let places = PrivateCoreset::released(places, vec![1.0; PLACES]);
+        let places = PrivateCoreset::released(places, vec![1.0; number]);
         let settings =
             KMeansSettings { restarts: RUNS, relative_tolerance: LEAST_GAIN, ..Default::default() };
         let solver = KMeans::new(self.k, settings).expect("1 to 512 clusters");
@@ -72,7 +74,7 @@ impl Even {
             *x = public_box.clip_coordinate(place % dim, *x);
         }
         let centres = Points::new(coords, dim).expect("whole rows");
-        let reach = (fit.squared_inertia / PLACES as f64).sqrt();
+        let reach = (fit.squared_inertia / number as f64).sqrt();
         let counts = vec![self.count; centres.len()];
         let (reach, within) = (Some(reach), Some(reach));
         Start { reach, within, ..Start::at(centres, counts) }

@@ -111,7 +111,7 @@ fn the_start_follows_from_the_count_and_can_be_overruled() {
     assert!(choices(&of_ten, 1_000).share < choices(&of_ten, 100_000).share);
 }
 
-/// The first way is for any number, each next one for at least twice as many as the one before, and all of them spend what the count leaves.
+/// The first way is for any number, each next one for at least 1.4 times as many as the one before, and all of them spend what the count leaves.
 #[test]
 fn ways_are_for_ever_more_records_and_cost_the_same() {
     for (dim, k, epsilon) in
@@ -121,9 +121,9 @@ fn ways_are_for_ever_more_records_and_cost_the_same() {
             let settings = PrivateKMeansSettings { finds_k, ..Default::default() };
             let plan = planned(dim, k, epsilon, settings).expect("valid");
             let starts: Vec<(u64, Start)> = plan.starts().collect();
-            assert!((2..=16).contains(&starts.len()), "{starts:?}");
+            assert!((2..=24).contains(&starts.len()), "{starts:?}");
             assert_eq!(starts[0].0, 0);
-            assert!(starts[1..].windows(2).all(|two| two[1].0 >= 2 * two[0].0), "{starts:?}");
+            assert!(starts[1..].windows(2).all(|two| 5 * two[1].0 >= 7 * two[0].0), "{starts:?}");
             let is_even = starts.iter().map(|(_, start)| *start == Start::Even);
             let first_if_any =
                 is_even.enumerate().all(|(way, even)| even == (way == 0 && k <= 512 && !finds_k));
