@@ -37,24 +37,28 @@ impl Asked {
         let [count, rest] = whole.split(&[share, 1.0 - share])?[..] else {
             unreachable!("two shares, two parts")
         };
-        let mut least = HIDING_SIGNAL / self.signal_of(1, rest);
-        let mut ways = Vec::new();
-        if self.may_be_even() {
-            ways.push(Way::new(self, rest, Some(records(least)), Some(Start::Even))?);
-        }
+        let hidden = HIDING_SIGNAL / self.signal_of(1, rest);
+        let mut least = hidden;
+        let mut ways: Vec<Way> = Vec::new();
         loop {
             let typical = records(least * STEP.sqrt());
-            let mut way = Way::new(self, rest, Some(typical), self.settings.start)?;
+            let way = Way::new(self, rest, Some(typical), self.settings.start)?;
             let is_last = way.choices.are_settled(self, typical, rest) || typical == u64::MAX;
-            if !ways.last().is_some_and(|last: &Way| last.does_as(&way)) {
-                way.least = if ways.is_empty() { 0 } else { records(least) };
-                ways.push(way);
+            if !ways.last().is_some_and(|last| last.does_as(&way)) {
+                let least = records(least);
+                // Of very few records, two ways may begin with the same number.
+                ways.pop_if(|last| last.least == least);
+                ways.push(Way { least, ..way });
             }
             if is_last {
                 break;
             }
             least *= STEP;
         }
+        if self.may_be_even() {
+            ways.insert(0, Way::new(self, rest, Some(records(hidden)), Some(Start::Even))?);
+        }
+        ways[0].least = 0;
         let count = if ways.len() > 1 { Some(NoisyCount::rounded(count)?) } else { None };
         Ok((count, ways))
     }

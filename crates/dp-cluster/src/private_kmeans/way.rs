@@ -23,12 +23,12 @@ pub(super) struct Way {
     /// Gone from so many counted records on.
     pub(super) least: u64,
     pub(super) choices: Choices,
-    start: StartPlan,
-    recentring: Recentring,
+    pub(super) start: StartPlan,
+    pub(super) recentring: Recentring,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum StartPlan {
+pub(super) enum StartPlan {
     Rings(BoxSearch, RingPlan),
     Map(BoxSearch, PrivateMap<AddRemove>),
     Even(Even),
