@@ -35,8 +35,8 @@ use params::Asked;
 /// # Memory
 /// One byte per user, about 80 per item that has been reported (of which 65,536 are remembered), and for the largest step so far at most 256 bytes per event that counted (of which
 /// a user has at most [`items_per_step`](MonitorSettings::items_per_step)) and 8 MiB, however many
-/// events came: those that repeat users are looked at in portions. Measured are 68 bytes where every
-/// user is alone on an item, and 55 where users share items.
+/// events came: those that repeat users are looked at in portions. Measured are 62 bytes where every
+/// user is alone on an item, and 60 where users share items.
 ///
 /// # Which events count
 /// Events of users and items that do not exist are dropped. An item that a user shows twice in a step

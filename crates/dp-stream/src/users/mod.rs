@@ -4,6 +4,7 @@ pub(crate) mod bad_event;
 mod by_user;
 mod known;
 mod table;
+mod tail;
 
 use dp_mechanism::{Draws, PoissonSample, Private, Touched};
 
@@ -11,9 +12,10 @@ pub use bad_event::{BadEvent, BadEventKind};
 pub(crate) use known::{KnownItems, Precedence};
 
 use crate::Event;
-use by_user::{Shown, UNKNOWN, sort_by_user};
+use by_user::{Shown, SomeUsers, sort_by_user};
 use known::Rank;
 use table::ItemTable;
+use tail::Tail;
 
 /// Not sampled, or in as many reports as a user may be: never counted again.
 const GONE: u8 = 255;
@@ -55,29 +57,12 @@ pub(crate) struct Participants {
     charged: Vec<u8>,
     admission: Admission,
     /// Who counts, for what; unless an item comes that goes before it. Of each user with the charge before the step.
-    admitted: Vec<Shown>,
+    admitted: Tail<Shown>,
     /// Further events of users who are busy, to be looked at with all that they show at hand.
-    more: Vec<Shown>,
-    scratch: Vec<Shown>,
+    more: Tail<Shown>,
+    scratch: Tail<Shown>,
     /// Empty until the step is counted.
     table: ItemTable,
-    /// Of each admitted event, the place of its item in the table.
-    places: Vec<u32>,
-}
-
-/// The places of the charges that this holds of, found without a branch that could be guessed wrong.
-#[inline]
-fn places_where<'a>(
-    charges: &[u8],
-    holds: impl Fn(u8) -> bool,
-    places: &'a mut [u16; MOST_PORTION],
-) -> &'a [u16] {
-    let mut found = 0;
-    for (place, &charge) in (0..).zip(charges) {
-        places[found] = place;
-        found += usize::from(holds(charge));
-    }
-    &places[..found]
 }
 
 /// Whether users whose limit this is can have these charges between two steps.
@@ -137,11 +122,10 @@ impl Participants {
             first_user,
             charged,
             admission,
-            admitted: Vec::new(),
-            more: Vec::new(),
-            scratch: Vec::new(),
+            admitted: Tail::default(),
+            more: Tail::default(),
+            scratch: Tail::default(),
             table: ItemTable::new(admission.sizes.slots),
-            places: Vec::new(),
         }
     }
 
@@ -171,17 +155,19 @@ impl Participants {
             // Who is gone stays so.
             *charged = (*charged).max(BUSY);
         }
-        let shown = |place: u16, before: u8| {
-            let Event { user, item } = portion[usize::from(place)];
-            Shown { item, user: user.wrapping_sub(*first_user), before }
-        };
-        let mut places = [0; MOST_PORTION];
-        let first = places_where(charges, |charge| charge < BUSY, &mut places);
-        admitted.extend(first.iter().map(|&place| shown(place, charges[usize::from(place)])));
-        if charges.contains(&BUSY) {
-            let further = places_where(charges, |charge| charge == BUSY, &mut places);
-            more.extend(further.iter().map(|&place| shown(place, UNKNOWN)));
+        // Each is written to both, and stays where the next one does not go to its place.
+        let (first, further) = (admitted.room(portion.len()), more.room(portion.len()));
+        let (mut firsts, mut furthers) = (0, 0);
+        for (event, &charge) in portion.iter().zip(&*charges) {
+            let user = event.user.wrapping_sub(*first_user);
+            let shown = Shown::new(event.item, user, charge);
+            first[firsts] = shown;
+            firsts += usize::from(charge < BUSY);
+            further[furthers] = shown;
+            furthers += usize::from(charge == BUSY);
         }
+        admitted.keep(firsts);
+        more.keep(furthers);
     }
 
     /// How many users show each item, among those that count. Private: it must not leave the trusted
@@ -189,8 +175,7 @@ impl Participants {
     pub(crate) fn counts(&mut self, order: Precedence<'_>) -> Touched<'_> {
         self.choose(order);
         self.table.clear();
-        self.places.clear();
-        self.table.add_all(self.admitted.iter().map(|admitted| admitted.item), &mut self.places);
+        self.table.add_all(&self.admitted, |admitted| admitted.item);
         let (cells, counts) = self.table.lists();
         Touched { cells, counts }
     }
@@ -198,29 +183,27 @@ impl Participants {
     /// Ends the step that was counted: charges every user for each of `reported` items that the user was
     /// counted in.
     pub(crate) fn settle(&mut self, reported: &[u64]) {
-        let places = reported.iter().filter_map(|&item| self.table.find(item));
+        let charging: Vec<u64> =
+            reported.iter().copied().filter(|&item| self.table.find(item).is_some()).collect();
         match self.admission.limit {
-            Some(limit) if places.clone().next().is_some() => {
-                let mut charge = vec![0; self.table.len()];
-                for place in places {
-                    charge[place as usize] = 1;
-                }
-                for (admitted, &place) in self.admitted.iter().zip(&self.places) {
+            Some(limit) if !charging.is_empty() => {
+                let mut charge = ItemTable::new(charging.len());
+                charge.add_all(&charging, |&item| item);
+                for admitted in self.admitted.iter() {
                     let charged = &mut self.charged[admitted.user as usize];
                     // Of several items of one user, the first finds the user busy.
-                    let now = if *charged == BUSY { admitted.before } else { *charged };
-                    let now = now + charge[place as usize];
+                    let now = if *charged == BUSY { admitted.charge() } else { *charged };
+                    let now = now + u8::from(charge.find(admitted.item).is_some());
                     *charged = if now == limit { GONE } else { now };
                 }
             }
             _ => {
-                for admitted in &self.admitted {
-                    self.charged[admitted.user as usize] = admitted.before;
+                for admitted in self.admitted.iter() {
+                    self.charged[admitted.user as usize] = admitted.charge();
                 }
             }
         }
-        self.admitted.clear();
-        self.places.clear();
+        self.admitted.truncate(0);
         self.table.clear();
     }
 
@@ -240,8 +223,8 @@ impl Participants {
     /// The charges as of the last step that was settled.
     pub(crate) fn charges(&self) -> Vec<u8> {
         let mut charges = self.charged[..self.users()].to_vec();
-        for admitted in &self.admitted {
-            charges[admitted.user as usize] = admitted.before;
+        for admitted in self.admitted.iter() {
+            charges[admitted.user as usize] = admitted.charge();
         }
         charges
     }
@@ -254,31 +237,30 @@ impl Participants {
     pub(crate) fn memory_bytes(&self) -> usize {
         self.charged.capacity()
             + self.table.memory_bytes()
-            + self.places.capacity() * size_of::<u32>()
-            + (self.admitted.capacity() + self.more.capacity() + self.scratch.capacity())
-                * size_of::<Shown>()
+            + self.admitted.memory_bytes()
+            + self.more.memory_bytes()
+            + self.scratch.memory_bytes()
     }
 
-    /// Takes what was admitted of users who are gone by now, in order.
-    fn withdraw(&mut self, withdrawn: &mut Vec<Shown>) {
-        let Self { admitted, charged, .. } = self;
-        let mut places = [0; MOST_PORTION];
+    /// Takes what was admitted of these users, and of a few others, in order.
+    fn withdraw(&mut self, of: &SomeUsers, withdrawn: &mut Tail<Shown>) {
+        let admitted = &mut *self.admitted;
         let mut kept = 0;
         for start in (0..admitted.len()).step_by(MOST_PORTION) {
-            let portion = &admitted[start..admitted.len().min(start + MOST_PORTION)];
-            let mut charges = [GONE; MOST_PORTION];
-            for (charge, admitted) in charges.iter_mut().zip(portion) {
-                *charge = charged[admitted.user as usize];
+            let end = admitted.len().min(start + MOST_PORTION);
+            let room = withdrawn.room(end - start);
+            let mut taken = 0;
+            for place in start..end {
+                let shown = admitted[place];
+                let is_taken = of.may_have(shown.user);
+                room[taken] = shown;
+                taken += usize::from(is_taken);
+                admitted[kept] = shown;
+                kept += usize::from(!is_taken);
             }
-            let charges = &charges[..portion.len()];
-            let gone = places_where(charges, |charge| charge == GONE, &mut places);
-            withdrawn.extend(gone.iter().map(|&place| portion[usize::from(place)]));
-            for &place in places_where(charges, |charge| charge != GONE, &mut places) {
-                admitted[kept] = admitted[start + usize::from(place)];
-                kept += 1;
-            }
+            withdrawn.keep(taken);
         }
-        admitted.truncate(kept);
+        self.admitted.truncate(kept);
     }
 
     /// Decides about users who have shown more than one item: those count that come first in the order, as many as there is room
@@ -288,46 +270,43 @@ impl Participants {
             return;
         }
         let mut shown = std::mem::take(&mut self.more);
-        // For a moment, who shows more is gone, to be told from others who are busy.
-        for further in &shown {
-            let charged = &mut self.charged[further.user as usize];
-            *charged |= u8::from(*charged == BUSY);
-        }
-        self.withdraw(&mut shown);
+        let of = SomeUsers::who_show(&shown, self.users());
+        self.withdraw(&of, &mut shown);
         let users = self.users();
         sort_by_user(&mut shown, &mut self.scratch, users);
+        // No more of them count than there are.
+        let admitted = self.admitted.room(shown.len());
+        let mut count = 0;
         let mut ranked: Vec<(Rank, u64)> = Vec::new();
         for own in shown.chunk_by(|a, b| a.user == b.user) {
             // Who is busy was admitted, which comes last; of anybody else the charges are unknown, so nothing counts.
-            let Some(&Shown { user, before, .. }) =
-                own.last().filter(|last| last.before != UNKNOWN)
-            else {
+            let Some(&last) = own.last().filter(|last| last.charge() != BUSY) else {
                 continue;
             };
-            self.charged[user as usize] = BUSY;
-            let room = self.admission.room(before);
-            let mut admit = |item| self.admitted.push(Shown { item, user, before });
+            let room = self.admission.room(last.charge());
             if own.len() <= room.min(FEW_ITEMS) {
                 // All of them count, each item once, and no order decides.
                 for (place, shown) in own.iter().enumerate() {
-                    if own[..place].iter().all(|earlier| earlier.item != shown.item) {
-                        admit(shown.item);
-                    }
+                    admitted[count] = Shown { item: shown.item, ..last };
+                    let earlier = own[..place].iter().filter(|earlier| earlier.item == shown.item);
+                    count += usize::from(earlier.count() == 0);
                 }
                 continue;
             }
             ranked.clear();
-            let number = self.first_user + user;
+            let number = self.first_user + last.user;
             let rank = |shown: &Shown| (order.rank(number, shown.item), shown.item);
             ranked.extend(own.iter().map(rank));
             ranked.sort_unstable();
             // No two items have one rank, so what is alike is an item that was shown again.
             ranked.dedup();
             for &(_, item) in ranked.iter().take(room) {
-                admit(item);
+                admitted[count] = Shown { item, ..last };
+                count += 1;
             }
         }
-        shown.clear();
+        self.admitted.keep(count);
+        shown.truncate(0);
         self.more = shown;
     }
 }
@@ -349,7 +328,10 @@ mod tests {
         let mut users = users(&[0, 2, GONE]);
         let known = KnownItems::none();
         users.add(&[Event { user: 10, item: 1 }], known.precedence(0, ItemOrder::default()));
-        users.more = (0..3).map(|user| Shown { user, item: 5, before: UNKNOWN }).collect();
+        for (user, shown) in (0..3).zip(users.more.room(3)) {
+            *shown = Shown::new(5, user, BUSY);
+        }
+        users.more.keep(3);
         let touched = users.counts(known.precedence(0, ItemOrder::default()));
         assert_eq!((touched.cells.len(), touched.counts), (2, &[1, 1][..]));
         users.settle(&[5]);

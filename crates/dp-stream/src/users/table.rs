@@ -19,12 +19,14 @@ pub(crate) struct ItemTable {
     heads: Vec<u32>,
     /// An entry has the stamp `first` plus its index. Smaller stamps are of earlier steps.
     first: u32,
+    /// Of which the first `len` are of this step.
     entries: Vec<Entry>,
+    len: u32,
     items: Vec<u64>,
     counts: Vec<u32>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Entry {
     item: u64,
     count: u32,
@@ -34,8 +36,6 @@ struct Entry {
 
 /// So many items are hashed before the first of them is looked up, so that memory is waited for once.
 const BLOCK: usize = 64;
-/// Above so many entries, one is waited for about as long as for a head.
-const MANY: usize = 1 << 16;
 /// In place of the next stamp: the smallest stamp is 1.
 const END: u32 = 0;
 /// Stamps begin again above this.
@@ -49,6 +49,7 @@ impl ItemTable {
             heads: vec![0; chains.next_power_of_two().max(2)],
             first: 1,
             entries: Vec::new(),
+            len: 0,
             items: Vec::new(),
             counts: Vec::new(),
         }
@@ -56,8 +57,8 @@ impl ItemTable {
 
     /// Forgets everything.
     pub(crate) fn clear(&mut self) {
-        self.first = self.end();
-        self.entries.clear();
+        self.first += self.len;
+        self.len = 0;
         self.items.clear();
         self.counts.clear();
         if self.first > MOST_STAMPS {
@@ -74,44 +75,33 @@ impl ItemTable {
 
     /// How many distinct items there are.
     pub(crate) fn len(&self) -> usize {
-        self.entries.len()
+        self.len as usize
     }
 
     /// Items in order of first appearance, and the number of each.
     pub(crate) fn lists(&mut self) -> (&[u64], &[u32]) {
         self.items.clear();
         self.counts.clear();
-        self.items.extend(self.entries.iter().map(|entry| entry.item));
-        self.counts.extend(self.entries.iter().map(|entry| entry.count));
+        let entries = &self.entries[..self.len()];
+        self.items.extend(entries.iter().map(|entry| entry.item));
+        self.counts.extend(entries.iter().map(|entry| entry.count));
         (&self.items, &self.counts)
     }
 
-    /// One more of each of these items; their places in the order are appended to `places`.
-    pub(crate) fn add_all(&mut self, mut items: impl Iterator<Item = u64>, places: &mut Vec<u32>) {
-        let mut block = [(0, 0, 0); BLOCK];
-        loop {
-            self.reserve(BLOCK);
-            let mut size = 0;
-            for item in items.by_ref().take(BLOCK) {
-                let chain = self.chain(item);
-                block[size] = (item, chain, self.heads[chain]);
-                size += 1;
+    /// One more of the item of each of these.
+    pub(crate) fn add_all<T>(&mut self, shown: &[T], item: impl Fn(&T) -> u64) {
+        for block in shown.chunks(BLOCK) {
+            self.reserve(block.len());
+            let mut chains = [0; BLOCK];
+            let mut heads = 0;
+            for (chain, shown) in chains.iter_mut().zip(block) {
+                *chain = self.chain(item(shown));
+                heads ^= self.heads[*chain];
             }
             // The heads are at hand now: loads that do not wait for each other.
-            std::hint::black_box(&block);
-            // And so are the entries that they lead to, where there are more than a cache holds.
-            let mut ahead = 0;
-            if self.entries.len() > MANY {
-                let most = self.entries.len() - 1;
-                for &(_, _, head) in &block[..size] {
-                    let index = head.saturating_sub(self.first) as usize;
-                    ahead ^= self.entries[index.min(most)].item;
-                }
-            }
-            std::hint::black_box(ahead);
-            places.extend(block[..size].iter().map(|&(item, chain, _)| self.add_to(chain, item)));
-            if size < BLOCK {
-                break;
+            std::hint::black_box(heads);
+            for (&chain, shown) in chains.iter().zip(block) {
+                self.add_to(chain, item(shown));
             }
         }
     }
@@ -136,33 +126,40 @@ impl ItemTable {
         None
     }
 
+    /// Nearly always an item is the first of its chain, whether it is new or not.
     #[inline]
-    fn add_to(&mut self, chain: usize, item: u64) -> u32 {
-        let mut last = None;
-        let mut at = self.heads[chain];
-        while let Some(index) = at.checked_sub(self.first) {
+    fn add_to(&mut self, chain: usize, item: u64) {
+        let head = &mut self.heads[chain];
+        let is_new = *head < self.first;
+        let index = if is_new { self.len } else { *head - self.first };
+        let entry = &mut self.entries[index as usize];
+        if !is_new && entry.item != item {
+            self.add_behind(index, item);
+            return;
+        }
+        if is_new {
+            *head = self.first + index;
+        }
+        let (count, next) = if is_new { (0, END) } else { (entry.count, entry.next) };
+        *entry = Entry { item, count: count.saturating_add(1), next };
+        self.len += u32::from(is_new);
+    }
+
+    /// The same of an item whose chain begins with another one.
+    fn add_behind(&mut self, mut last: u32, item: u64) {
+        while let Some(index) = self.entries[last as usize].next.checked_sub(self.first) {
             let entry = &mut self.entries[index as usize];
             if entry.item == item {
                 entry.count = entry.count.saturating_add(1);
-                return index;
+                return;
             }
-            (last, at) = (Some(index), entry.next);
+            last = index;
         }
-        let stamp = self.end();
-        self.entries.push(Entry { item, count: 1, next: END });
-        match last {
-            // What comes often came early, and is found early.
-            Some(last) => self.entries[last as usize].next = stamp,
-            None => self.heads[chain] = stamp,
-        }
-        stamp - self.first
-    }
-
-    /// The stamp of the next entry.
-    fn end(&self) -> u32 {
-        let index = u32::try_from(self.entries.len()).ok();
-        let stamp = index.and_then(|index| self.first.checked_add(index));
-        stamp.expect("fewer than 2^31 distinct items in a step")
+        // What comes often came early, and is found early.
+        let index = self.len;
+        self.entries[last as usize].next = self.first + index;
+        self.entries[index as usize] = Entry { item, count: 1, next: END };
+        self.len += 1;
     }
 
     fn chain(&self, item: u64) -> usize {
@@ -174,7 +171,12 @@ impl ItemTable {
 
     /// Room for so many items more, with a head for each.
     fn reserve(&mut self, more: usize) {
-        if 2 * (self.entries.len() + more) > self.heads.len().max(2 * BLOCK) {
+        let needed = self.len() + more;
+        if needed > self.entries.len() {
+            assert!(needed < MOST_STAMPS as usize, "fewer than 2^31 distinct items in a step");
+            self.entries.resize(needed, Entry::default());
+        }
+        if 2 * needed > self.heads.len().max(2 * BLOCK) {
             self.grow();
         }
     }
@@ -186,7 +188,7 @@ impl ItemTable {
         self.heads.clear();
         self.heads.resize(size, 0);
         // From the last on, so that the earliest of a chain comes first.
-        for index in (0..self.entries.len()).rev() {
+        for index in (0..self.len()).rev() {
             let chain = self.chain(self.entries[index].item);
             self.entries[index].next = self.heads[chain];
             self.heads[chain] = 1 + u32::try_from(index).expect("fewer than 2^31 distinct items");
@@ -245,15 +247,18 @@ mod tests {
                 for item in &items {
                     *plain.entry(*item).or_insert(0) += 1;
                 }
-                let mut places = Vec::new();
-                table.add_all(items.iter().copied(), &mut places);
+                table.add_all(&items, |&item| item);
                 prop_assert_eq!(counted(&mut table), plain);
-                let (listed, _) = table.lists();
-                let shown: Vec<u64> = places.iter().map(|place| listed[*place as usize]).collect();
-                prop_assert_eq!(&shown, &items);
+                let mut in_order: Vec<u64> = Vec::new();
+                for &item in &items {
+                    if !in_order.contains(&item) {
+                        in_order.push(item);
+                    }
+                }
+                prop_assert_eq!(table.lists().0, &in_order);
                 prop_assert_eq!(table.find(u64::MAX), None);
-                for (item, place) in items.iter().zip(places) {
-                    prop_assert_eq!(table.find(*item), Some(place));
+                for (place, item) in (0..).zip(in_order) {
+                    prop_assert_eq!(table.find(item), Some(place));
                 }
                 table.clear();
                 prop_assert_eq!(table.lists(), (&[][..], &[][..]));
@@ -264,9 +269,9 @@ mod tests {
     #[test]
     fn a_table_grows_and_keeps_its_places() {
         let mut table = ItemTable::new(64);
-        let mut places = Vec::new();
-        table.add_all((0..100_000).map(|item| item * 977), &mut places);
-        assert_eq!(places, (0..100_000).collect::<Vec<_>>());
+        let items: Vec<u64> = (0..100_000).map(|item| item * 977).collect();
+        table.add_all(&items, |&item| item);
+        assert_eq!(table.lists().0, items);
         assert!((0..100_000).all(|i| table.find(u64::from(i) * 977) == Some(i)));
         assert_eq!(table.heads.len(), 1 << 18);
     }
@@ -289,7 +294,7 @@ mod tests {
         let crafted: Vec<u64> =
             (0..).filter(|&item| known.chain(item) == 7).take(1 << 10).collect();
         let looked_at = |table: &mut ItemTable| {
-            table.add_all(crafted.iter().copied(), &mut Vec::new());
+            table.add_all(&crafted, |&item| item);
             let before = |item: &u64| {
                 let mut at = table.heads[table.chain(*item)];
                 let mut steps = 0;
