@@ -21,9 +21,9 @@ pub enum Start {
     Rings,
     /// A private map: few dimensions, a box that fits. See [`map`](crate::map).
     Map,
-    /// Nothing: centres that share out the public box evenly, without a look at any record, and the whole budget for rounds that move them. At
-    /// most 512 clusters, whose number is given, and a number of records. It is never chosen by default, as it rests on that number: for records of
-    /// which it is known that they are no more, and which [hide every cluster](PrivateKMeans::is_hopeless).
+    /// Nothing: centres that share out the public box evenly, without a look at any record, and all of the budget for rounds that move them. At
+    /// most 512 clusters, whose number is given. By default, where so few records are counted that noise hides every cluster; asked for, without a
+    /// count, for at most as many records as expected.
     Even,
 }
 
@@ -34,9 +34,10 @@ pub struct PrivateKMeansSettings {
     /// Whether `k` is only the most clusters there may be, and the plan finds how many there are. See the
     /// [module](super#how-many-clusters) for what counts as one. Default: no.
     pub finds_k: bool,
-    /// About how many records there are, if that is public. It decides how the budget is used, and is what the forecast is for.
+    /// About how many records there are, if that is public. The forecast is for so many. How the budget is used does not depend on it, as a plan counts
+    /// them, but for [`Start::Even`].
     pub expected_records: Option<u64>,
-    /// How to start. Default: by the number of dimensions, of clusters and of records. A map takes 16,384 clusters at most, even centres 512.
+    /// How to start. Default: by the number of dimensions, of clusters and of counted records. A map takes 16,384 clusters at most, even centres 512.
     pub start: Option<Start>,
     /// Decides hyperplanes and the random choices of k-means on what has been released. It hides nothing and may be published. It
     /// must not be chosen by looking at the data. Default: 0.
