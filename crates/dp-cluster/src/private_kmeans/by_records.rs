@@ -1,7 +1,7 @@
 //! A plan that counts its records first, and has a way for every number of them.
 //!
 //! How much a search for a box, a start and radii should get, and whether there is anything to find, follows from the number of records. A noisy count
-//! says it well enough for a half to five hundredths of what there is, where a guess can be wrong. Each factor of 1.4, up to the number beyond which nothing
+//! says it well enough for a thousandth to a twentieth of what there is, where a guess can be wrong. Each factor of 1.4, up to the number beyond which nothing
 //! changes, has a way of its own. All of them spend what the count leaves: it decides how the budget is spent, not how much of it.
 
 use dp_accounting::Mu;
@@ -17,7 +17,7 @@ const STEP: f64 = std::f64::consts::SQRT_2;
 /// Noise in the count, in numbers of records below which noise hides every cluster,
 const NOISE: f64 = 1.0 / 3.0;
 /// unless that costs more than the most of this, or less than the least, of the square of `mu`.
-const SHARE: [f64; 2] = [0.005, 0.05];
+const SHARE: [f64; 2] = [0.001, 0.05];
 
 impl Asked {
     fn may_be_even(&self) -> bool {

@@ -27,7 +27,7 @@
 //! ```
 //!
 //! # What is chosen
-//! - **By a count of the records**, for .5 to 5 % of what there is: the fewer clusters and dimensions, the fewer records decide, and the less noise it may
+//! - **By a count of the records**, for .1 to 5 % of what there is: the fewer clusters and dimensions, the fewer records decide, and the less noise it may
 //!   have. Each factor of 1.4 has a [way](PrivateKMeans::starts) of its own, calibrated before any data to spend what the count leaves, and a run draws from
 //!   one of them. So nobody has to know how many there are, and a guess that is wrong costs nothing.
 //! - [`Start::Even`] where noise would hide every cluster (a *signal* below 3, see below), for up to 512 clusters whose number is given: centres that share out the public box
