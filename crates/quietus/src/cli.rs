@@ -381,7 +381,7 @@ pub struct ClusterArgs {
     /// The column that says whose row it is: a person is then protected in all rows, and only the first one counts
     #[arg(long, value_name = "COLUMN")]
     pub person: Option<String>,
-    /// About how many points there are, if that is public; it decides how the budget is used, and `plan` says what to expect. With
+    /// About how many points there are, if that is public: `plan` then says what to expect. With
     /// --within, how many rows there are: public, and needed
     #[arg(long, value_name = "N")]
     pub rows: Option<u64>,
