@@ -8,16 +8,17 @@ use serde::{Deserialize, Serialize};
 
 use super::params::{Asked, Start};
 use super::way::{At, Way};
-use crate::passes::{Question, asks, in_memory, is_there};
+use crate::passes::{Question, in_memory, is_there};
 use crate::private_box::BoxSearch;
 use crate::{ClusterError, Clustering};
 
 /// A checked and calibrated plan. See the [module](super).
 ///
 /// # Complexity
-/// That of [`RingRounds`](crate::rings::RingRounds) or of [`PrivateMap`], and `O(n k d)` per round of re-centring at worst; points well inside of
+/// That of [`RingRounds`](crate::rings::RingRounds) or of [`PrivateMap`](crate::map::PrivateMap), and `O(n k d)` per round of re-centring at worst; points well inside of
 /// their cluster take `O(d)`. With [`finds_k`](super::PrivateKMeansSettings::finds_k) after rings, `O(k^2 d)` to join parts that lie apart, and `O(k^3 d)` at worst, where noise hides how far apart they are.
 /// After a map, with it or for at most 48 clusters, `O(k)` looks at each vertex for each part that is joined, whatever `n` is: .05 s for 15 clusters, .5 s for 40.
+/// Where few records are counted, k-means of 1,024 to 4,096 places of the box: 4 ms for 5 clusters on a plane, .24 s for 64 in a hundred dimensions.
 ///
 /// # Shapes and units
 /// Points `(n, d)`; at most `k` centres `(k, d)` in the units of the points, inside the public box. There is always one.
@@ -77,13 +78,13 @@ impl Algorithm for PrivateKMeans {
     type Error = ClusterError;
 
     fn cost(&self) -> Receipt<AddRemove> {
-        let ways = self.ways.iter().enumerate();
         let steps = match &self.count {
             None => self.ways.iter().flat_map(Way::spent).collect(),
             Some(count) => {
-                let ways = ways.map(|(way, steps)| Step::sequential(self.name(way), steps.spent()));
-                let ways = Step::one_of(WAYS, ways.collect());
-                vec![Step::spend(COUNT, count.loss()), ways]
+                let way =
+                    |(number, way): (usize, &Way)| Step::sequential(self.name(number), way.spent());
+                let ways = self.ways.iter().enumerate().map(way).collect();
+                vec![Step::spend(COUNT, count.loss()), Step::one_of(WAYS, ways)]
             }
         };
         let spent = Step::sequential("all steps", steps);
@@ -129,7 +130,8 @@ pub struct KMeansState {
     at: At,
 }
 
-/// Seven passes for the box and two for each ring round or one for a map, unless it looks for nothing, and two for each round.
+/// Seven passes for the box and two for each ring round or one for a map, and two for each round; where so few are counted that it looks for
+/// nothing, one pass and two for each round.
 impl ByPasses for PrivateKMeans {
     type Question = Question;
     type State = KMeansState;
@@ -149,12 +151,13 @@ impl ByPasses for PrivateKMeans {
     ) -> Result<(), TableError> {
         let public_box = &self.asked.public_box;
         let is_first = matches!(at, At::Box(state) if state.is_first());
-        match way {
-            None => {
+        match (way, at) {
+            (None, At::Box(state)) => {
                 is_there("the number of records", self.count.is_some() && is_first)?;
-                asks(question, &BoxSearch::first(public_box).1)
+                BoxSearch::fits(public_box, state, question)
             }
-            Some(number) => {
+            (None, _) => is_there("the number of records", false),
+            (Some(number), _) => {
                 is_there("the number of records", self.count.is_none() || !is_first)?;
                 let way = self.ways.get(*number);
                 is_there("the way of the plan", way.is_some())?;
