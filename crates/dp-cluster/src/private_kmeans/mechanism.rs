@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::params::{Asked, Start};
 use super::way::{At, Way};
 use crate::passes::{Question, in_memory, is_there};
-use crate::private_box::BoxSearch;
+use crate::private_box::{BoxSearch, BoxState};
 use crate::{ClusterError, Clustering};
 
 /// A checked and calibrated plan. See the [module](super).
@@ -124,10 +124,17 @@ impl PrivateKMeans {
 
 /// Where a release stands between two questions.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct KMeansState {
-    /// None while the records are counted that decide on it.
-    way: Option<usize>,
-    at: At,
+pub struct KMeansState(Stand);
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+enum Stand {
+    /// Before the count that decides on the way. What is asked is what all searches for a box ask first; a way without one leaves the answer but for
+    /// the number of rows.
+    Counting(BoxState),
+    In {
+        way: usize,
+        at: At,
+    },
 }
 
 /// Seven passes for the box and two for each ring round or one for a map, and two for each round; where so few are counted that it looks for
@@ -146,20 +153,20 @@ impl ByPasses for PrivateKMeans {
 
     fn fits(
         &self,
-        KMeansState { way, at }: &KMeansState,
+        KMeansState(stand): &KMeansState,
         question: &Question,
     ) -> Result<(), TableError> {
         let public_box = &self.asked.public_box;
-        let is_first = matches!(at, At::Box(state) if state.is_first());
-        match (way, at) {
-            (None, At::Box(state)) => {
-                is_there("the number of records", self.count.is_some() && is_first)?;
+        let counts_first = self.count.is_some();
+        match stand {
+            Stand::Counting(state) => {
+                is_there("the number of records", counts_first && state.is_first())?;
                 BoxSearch::fits(public_box, state, question)
             }
-            (None, _) => is_there("the number of records", false),
-            (Some(number), _) => {
-                is_there("the number of records", self.count.is_none() || !is_first)?;
-                let way = self.ways.get(*number);
+            Stand::In { way, at } => {
+                let is_first = matches!(at, At::Box(state) if state.is_first());
+                is_there("the number of records", !(counts_first && is_first))?;
+                let way = self.ways.get(*way);
                 is_there("the way of the plan", way.is_some())?;
                 way.map_or(Ok(()), |way| way.fits(public_box, at, question))
             }
@@ -168,39 +175,47 @@ impl ByPasses for PrivateKMeans {
 
     fn first(&self) -> (KMeansState, Question) {
         let public_box = &self.asked.public_box;
-        if self.count.is_none() {
-            let (at, question) = self.ways[0].first(public_box);
-            return (KMeansState { way: Some(0), at }, question);
+        if self.count.is_some() {
+            let (state, question) = BoxSearch::first(public_box);
+            return (KMeansState(Stand::Counting(state)), question);
         }
-        // What the search of a way asks first: all searches begin alike, and a way without one leaves the answer but for the number of rows.
-        let (state, question) = BoxSearch::first(public_box);
-        (KMeansState { way: None, at: At::Box(state) }, question)
+        let (at, question) = self.ways[0].first(public_box);
+        (KMeansState(Stand::In { way: 0, at }), question)
     }
 
     fn answer(
         &self,
-        KMeansState { way, at }: KMeansState,
+        KMeansState(stand): KMeansState,
         counted: &Counted,
         draws: &mut Draws<'_>,
     ) -> Next<KMeansState, Question, Clustering> {
-        let (number, is_new) = match (way, &self.count) {
-            (None, Some(count)) => {
+        let asked = &self.asked;
+        let (number, next) = match (stand, &self.count) {
+            (Stand::Counting(state), Some(count)) => {
                 let records = count.release(counted.rows, &mut draws.leaf(COUNT, 0));
-                (self.way_for(records), true)
+                let number = self.way_for(records);
+                let way = &self.ways[number];
+                if way.searches() {
+                    let draws = &mut draws.within(&self.name(number));
+                    (number, way.answer(asked, At::Box(state), counted, draws))
+                } else {
+                    let (at, question) = way.first(&asked.public_box);
+                    (number, Next::Ask(at, question))
+                }
             }
-            (way, _) => (way.unwrap_or(0), false),
-        };
-        let way = &self.ways[number];
-        let next = if is_new && !way.searches() {
-            let (at, question) = way.first(&self.asked.public_box);
-            Next::Ask(at, question)
-        } else if self.count.is_some() {
-            way.answer(&self.asked, at, counted, &mut draws.within(&self.name(number)))
-        } else {
-            way.answer(&self.asked, at, counted, draws)
+            (Stand::In { way, at }, Some(_)) => {
+                let draws = &mut draws.within(&self.name(way));
+                (way, self.ways[way].answer(asked, at, counted, draws))
+            }
+            (Stand::In { way, at }, None) => {
+                (way, self.ways[way].answer(asked, at, counted, draws))
+            }
+            (Stand::Counting(_), None) => unreachable!("a state is bound to its plan"),
         };
         match next {
-            Next::Ask(at, question) => Next::Ask(KMeansState { way: Some(number), at }, question),
+            Next::Ask(at, question) => {
+                Next::Ask(KMeansState(Stand::In { way: number, at }), question)
+            }
             Next::Done(clustering) => Next::Done(clustering),
         }
     }

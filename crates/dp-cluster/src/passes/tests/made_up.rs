@@ -385,36 +385,36 @@ fn states_of_private_kmeans_are_in_a_way_of_the_plan() {
                 widen(question, place);
             }
         }
-        widen(state, "/at/Rounds/public_box");
+        widen(state, "/In/at/Rounds/public_box");
     };
     let map: Change = |state, _| {
-        let public_box = at(state, "/at/Box/nest/public_box").clone();
-        *at(state, "/at") = json!({ "Map": public_box });
+        let public_box = at(state, "/In/at/Box/nest/public_box").clone();
+        *at(state, "/In/at") = json!({ "Map": public_box });
     };
-    decides(&plane, &on_plane, "/at/Rounds", &[("a box beyond that of the plan", false, wide)]);
-    decides(&space, &in_space, "/at/Rounds", &[("a box beyond that of the plan", false, wide)]);
-    let searching = |left: &[Left], is_first: bool| -> Vec<Left> {
-        let is_of = |[state, _]: &&Left| {
-            state.pointer("/at/Box/total").is_some_and(|total| total.is_null() == is_first)
-        };
-        left.iter().filter(is_of).cloned().collect()
-    };
+    decides(&plane, &on_plane, "/In/at/Rounds", &[("a box beyond that of the plan", false, wide)]);
+    decides(&space, &in_space, "/In/at/Rounds", &[("a box beyond that of the plan", false, wide)]);
     let first: &[(&str, bool, Change)] = &[
-        ("a way before the count", false, |state, _| *at(state, "/way") = json!(1)),
+        ("a way before the count", false, |state, _| {
+            let search = at(state, "/Counting").clone();
+            *state = json!({ "In": { "way": 1, "at": { "Box": search } } });
+        }),
         ("a number of records before the count", false, |state, _| {
-            *at(state, "/at/Box/total") = json!(50.0);
+            *at(state, "/Counting/total") = json!(50.0);
         }),
     ];
-    decides(&space, &searching(&in_space, true), "/at/Box", first);
+    decides(&space, &in_space, "/Counting", first);
     let later: &[(&str, bool, Change)] = &[
         ("a map, of a way with rings", false, map),
-        ("no way after the count", false, |state, _| *at(state, "/way") = Value::Null),
-        ("a way that looks for nothing", false, |state, _| *at(state, "/way") = json!(0)),
-        ("a way that there is not", false, |state, _| *at(state, "/way") = json!(99)),
+        ("no way after the count", false, |state, _| {
+            let search = at(state, "/In/at/Box").clone();
+            *state = json!({ "Counting": search });
+        }),
+        ("a way that looks for nothing", false, |state, _| *at(state, "/In/way") = json!(0)),
+        ("a way that there is not", false, |state, _| *at(state, "/In/way") = json!(99)),
         ("another way with the same questions", true, |state, _| {
-            let way = at(state, "/way").as_u64().expect("a way");
-            *at(state, "/way") = json!(way + 1);
+            let way = at(state, "/In/way").as_u64().expect("a way");
+            *at(state, "/In/way") = json!(way + 1);
         }),
     ];
-    decides(&space, &searching(&in_space, false), "/at/Box", later);
+    decides(&space, &in_space, "/In/at/Box", later);
 }
