@@ -16,6 +16,8 @@ pub struct Total {
     composition: Composition,
     left_out: Upper,
     rho: Upper,
+    /// Some pair is worse than what it stands for.
+    is_above: bool,
 }
 
 impl Total {
@@ -34,7 +36,8 @@ impl Total {
         self.left_out.get()
     }
 
-    /// The epsilon at `delta`. With a zCDP remainder the lower side is 0: a loss known as zCDP may be smaller than its bound.
+    /// The epsilon at `delta`. With a zCDP remainder the lower side is 0: a loss known as zCDP may be smaller than its bound. So it is where parts, or
+    /// ways of which one is taken, count as one pure loss that none of them has by itself.
     ///
     /// The remainder is paid from a share of `delta`, the best of a few. What is left out is paid in full by the upper side, and not at
     /// all by the lower.
@@ -50,7 +53,12 @@ impl Total {
 
     fn epsilon_inside(&self, delta: Delta) -> Bound {
         if self.rho == Upper::ZERO {
-            return self.composition.epsilon(delta);
+            let bound = self.composition.epsilon(delta);
+            if self.is_above {
+                let upper = Upper::new(bound.upper());
+                return Bound::proved(Between { lower: Lower::ZERO, upper });
+            }
+            return bound;
         }
         let with = |share: f64| {
             let rest = Delta::of(delta.get() * share)?;
@@ -105,20 +113,38 @@ impl Total {
                 self.walk(step, group)
             }
             Step::Outside { .. } => None,
-            // The dearest part or way, if it is the same in every measure.
+            // The dearest part or way, if it is the same in every measure; if not, all of them as zCDP.
             Step::Parallel { .. } | Step::OneOf { .. } => {
-                let pure = step.pure().map(Loss::from);
-                let dearest = pure
-                    .or_else(|| step.costs_under::<AddRemove>().stated_gaussian().map(Loss::from));
-                self.add(dearest?.scaled_to(group))
+                let costs = step.costs_under::<AddRemove>();
+                let dearest = if let Some(epsilon) = costs.total_pure() {
+                    // Several pure losses are less than one of their sum, and a range is less than a pure loss.
+                    self.is_above |= !loses(step, Loss::from(epsilon));
+                    Loss::from(epsilon)
+                } else if let Some(mu) = costs.stated_gaussian() {
+                    Loss::from(mu)
+                } else {
+                    costs.total_zcdp().map(Loss::from)?
+                };
+                self.add(dearest.scaled_to(group))
             }
         }
     }
 }
 
+/// Whether some step says that it may lose all of this by itself.
+fn loses(step: &Step, all: Loss) -> bool {
+    match step {
+        Step::Spend { loss, .. } | Step::Composed { loss, .. } => *loss == all,
+        Step::Sequential { steps, .. }
+        | Step::Parallel { steps, .. }
+        | Step::OneOf { steps, .. } => steps.iter().any(|step| loses(step, all)),
+        Step::Group { .. } | Step::Outside { .. } => false,
+    }
+}
+
 impl<R: Relation> Receipt<R> {
-    /// The receipt as pairs of laws; `None` where that is not proved: under one-sided relations, for parallel steps, or ways of which one is taken, that are neither
-    /// all pure nor all Gaussian, for parallel steps under a relation that touches two parts, and for losses out of the range of [`Event`].
+    /// The receipt as pairs of laws; `None` where that is not proved: under one-sided relations, for parallel steps, or ways of which one is taken, that are not
+    /// all zCDP, for parallel steps under a relation that touches two parts, and for losses out of the range of [`Event`].
     ///
     /// Source: worst pairs, see [`Event::randomised_response`], [`Event::approximate`] and [`Event::bounded_range`].
     pub fn total(&self) -> Option<Total> {
@@ -135,8 +161,8 @@ impl<R: Relation> Receipt<R> {
         if !R::TWO_SIDED || (R::PARTS_TOUCHED > 1 && splits(self.spent())) {
             return None;
         }
-        let mut total =
-            Total { composition: Composition::new(), left_out: Upper::ZERO, rho: Upper::ZERO };
+        let (left_out, rho) = (Upper::ZERO, Upper::ZERO);
+        let mut total = Total { composition: Composition::new(), left_out, rho, is_above: false };
         total.walk(self.spent(), Some(1))?;
         Some(total)
     }

@@ -127,7 +127,7 @@ pub(crate) fn transcripts(effort: Effort, through: Through) -> Found {
     found
 }
 
-/// On sizes at which one more record is one too many for a way: a plan must not see it.
+/// On sizes at which one more record is one too many for a way, or nearly: a plan must not see it.
 pub(crate) fn choices(effort: Effort, through: Through) -> Found {
     let mut found = Found::claim(1.0);
     let mut rng = effort.rng(72);
@@ -140,11 +140,13 @@ pub(crate) fn choices(effort: Effort, through: Through) -> Found {
     };
     let run = |points: &Points, draws: &mut dyn Source| through(&plan, points, draws);
     for (least, _) in plan.starts().skip(1) {
-        for _ in 0..effort.of(3, 30) {
-            let sets = [least - 1, least].map(points);
+        // Also a few less and more, of which a plan could see that they are near.
+        for turn in 0..effort.of(11, 110) {
+            let records = (least + turn % 11).saturating_sub(5).max(1);
+            let sets = [records - 1, records].map(points);
             for (a, b) in [(&sets[0], &sets[1]), (&sets[1], &sets[0])] {
                 let seen = compare(&one_more(), run, a, b, &mut SecureSource::new(&mut rng));
-                found.see(seen.rho() / claimed, || format!("{least} records and one less"));
+                found.see(seen.rho() / claimed, || format!("{records} records and one less"));
             }
         }
     }

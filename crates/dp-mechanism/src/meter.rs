@@ -485,6 +485,40 @@ mod tests {
         assert!(!was([1, 1, 0, 0, 1, 0]) && !was([1, 0, 1, 1, 0, 0]) && !was([0, 0, 1, 0, 1, 0]));
     }
 
+    /// Of three ways a run goes one, whatever kind of step a draw is in, before a state and after it.
+    #[test]
+    fn a_draw_in_a_way_is_in_it_whatever_is_between() {
+        let pure = Loss::Pure { epsilon: Epsilon::new(1.0).expect("valid") };
+        let leaf = |name: &str| Step::spend(name, pure);
+        let covers = |draws| {
+            let covered = Covered { name: "b".to_owned(), draws };
+            Step::spend_on("together", pure, vec![covered])
+        };
+        let two = std::num::NonZeroU32::MIN.saturating_add(1);
+        let kinds = [
+            leaf("b"),
+            Step::sequential("mine", vec![leaf("b")]),
+            Step::composed("mine", pure, vec![leaf("b")]),
+            Step::parallel("mine", vec![leaf("b")]),
+            Step::one_of("mine", vec![leaf("b")]),
+            Step::group("mine", two, leaf("b")),
+            Step::outside("mine", Delta::ZERO, leaf("b")),
+            covers(Some(3)),
+            covers(None),
+        ];
+        for kind in kinds {
+            let steps = Step::one_of("ways", vec![leaf("a"), kind.clone(), leaf("c")]);
+            for [first, second] in [[0, 1], [1, 0], [1, 2], [2, 1], [0, 2], [2, 0]] {
+                let mut meter = Meter::new(&steps, 1);
+                assert!(meter.charge(first, 0, pure).is_ok());
+                let mut after = Meter::new(&steps, 1);
+                after.resume(&meter.clone().spent());
+                let another = [meter, after].map(|mut meter| meter.charge(second, 0, pure).is_ok());
+                assert_eq!(another, [false; 2], "{first}, {second}: {kind:?}");
+            }
+        }
+    }
+
     /// A release by passes is one release: what was drawn before the last pass is not drawn again after it.
     #[test]
     fn a_meter_that_goes_on_knows_what_was_drawn_before() {

@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 use dp_accounting::{
-    AddOnly, AddRemove, Delta, Epsilon, Loss, Receipt, ReplaceOne, Rho, Step, Within,
+    AddOnly, AddRemove, Delta, Epsilon, Loss, Mu, Receipt, Relation, ReplaceOne, Rho, Step, Within,
     zcdp_to_epsilon,
 };
 
@@ -166,12 +166,63 @@ fn one_of_charges_the_dearest_way_under_every_relation() {
     let one = Step::one_of("ways", vec![step(pure(0.5)), halves]);
     assert_eq!(one.pure(), Some(epsilon(0.5)));
     close(one.pure_under::<ReplaceOne>().unwrap().get(), 0.7, 1e-15);
+    // So they are for two people who are replaced.
+    let receipt = Receipt::new("m", ReplaceOne, budget(1.0, 0.0), one);
+    let of_two = receipt.for_groups(NonZeroU32::new(2).unwrap());
+    close(of_two.pure().unwrap().get(), 2.0, 1e-15);
     // A way without a price has no price as a whole.
     assert_eq!(
         Step::one_of("ways", vec![step(pure(0.5)), step(Loss::Unbounded)]).epsilon(at),
         None
     );
     assert_eq!(Step::one_of("none", vec![]).pure(), Some(Epsilon::ZERO));
+}
+
+/// The dearest way counts wherever it stands, and what is around a choice is around each of its ways.
+#[test]
+fn a_choice_costs_what_its_ways_do_around_it() {
+    let parts = || Step::parallel("parts", vec![step(zcdp(0.02)), step(pure(0.5))]);
+    let rare = || Step::outside("rare", delta(1e-8), step(gaussian(0.1)));
+    let ways = [step(pure(0.3)), step(range(0.7)), step(gaussian(0.2)), step(zcdp(0.01))];
+    let ways = [&ways[..], &[rare(), parts(), step(approximate(0.2, 1e-9))]].concat();
+    let around: [&dyn Fn(Step) -> Step; 5] = [
+        &|step| step,
+        &|step| Step::group("three", NonZeroU32::new(3).unwrap(), step),
+        &|step| Step::outside("outside", delta(1e-8), step),
+        &|step| Step::one_of("nested", vec![step]),
+        &|step| Step::parallel("parts of a whole", vec![step]),
+    ];
+    let of = |step: &Step| {
+        fn under<R: Relation>(step: &Step) -> [Option<f64>; 4] {
+            [
+                step.epsilon_under::<R>(delta(1e-6)).map(Epsilon::get),
+                step.pure_under::<R>().map(Epsilon::get),
+                step.zcdp_under::<R>().map(Rho::get),
+                step.gaussian_under::<R>().map(Mu::get),
+            ]
+        }
+        let all = [under::<AddRemove>(step), under::<ReplaceOne>(step), under::<AddOnly>(step)];
+        all.concat().into_iter().map(|cost| cost.unwrap_or(f64::INFINITY)).collect::<Vec<f64>>()
+    };
+    for around in around {
+        for i in 0..ways.len() {
+            for j in (0..ways.len()).filter(|j| *j != i) {
+                let both = [&ways[i], &ways[j]].map(Clone::clone);
+                let one = of(&around(Step::one_of("ways", both.to_vec())));
+                let [a, b] = both.map(|way| of(&around(way)));
+                for (measure, one) in one.iter().enumerate() {
+                    let dearer = a[measure].max(b[measure]);
+                    let text = format!("{i} or {j}, measure {measure}: {one}, {dearer}");
+                    assert!(*one >= dearer * (1.0 - 1e-12), "{text}");
+                    // Ways of two kinds may have what both cost, as epsilon and under a one-sided relation.
+                    assert!(
+                        measure % 4 == 0 || measure > 8 || *one <= dearer * (1.0 + 1e-12),
+                        "{text}"
+                    );
+                }
+            }
+        }
+    }
 }
 
 /// `max` for optional numbers that cannot be NaN.

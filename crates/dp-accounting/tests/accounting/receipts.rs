@@ -48,6 +48,23 @@ fn the_table_has_a_line_for_each_part_of_the_whole() {
     total: epsilon 1.53013 at delta 1e-6
     asked: epsilon 1 at delta 1e-6, EXCEEDED
     ");
+    let one = Step::spend("count", approximate(0.5, 1e-9));
+    insta::assert_snapshot!(Receipt::new("m", AddOnly, budget(1.0, 1e-6), one), @r"
+    m under add-only
+      step   loss         zCDP rho  share
+      count  (0.5, 1e-9)         -      -
+    total: zCDP rho -
+    total: epsilon 0.5 at delta 1e-6
+    asked: epsilon 1 at delta 1e-6, kept
+    ");
+}
+
+#[test]
+fn the_table_has_a_line_for_each_way() {
+    let round = |number: u32| {
+        let steps = vec![Step::spend("radius", range(0.1)), Step::spend("sum", zcdp(0.01))];
+        Step::sequential(format!("round {number}"), steps)
+    };
     let ways =
         vec![Step::spend("few", zcdp(0.03)), Step::sequential("many", vec![round(1), round(2)])];
     let steps = vec![Step::spend("count", zcdp(0.01)), Step::one_of("by the count", ways)];
@@ -82,14 +99,42 @@ fn the_table_has_a_line_for_each_part_of_the_whole() {
     total: epsilon 1.30499 at delta 1e-6
     asked: epsilon 1 at delta 1e-6, EXCEEDED
     ");
-    let one = Step::spend("count", approximate(0.5, 1e-9));
-    insta::assert_snapshot!(Receipt::new("m", AddOnly, budget(1.0, 1e-6), one), @r"
-    m under add-only
-      step   loss         zCDP rho  share
-      count  (0.5, 1e-9)         -      -
-    total: zCDP rho -
-    total: epsilon 0.5 at delta 1e-6
-    asked: epsilon 1 at delta 1e-6, kept
+    // In a group, each way as it is charged; in one line, as many losses as the longest has.
+    let two = NonZeroU32::new(2).expect("not 0");
+    let ways = vec![
+        Step::spend("few", zcdp(0.01)),
+        Step::one_of("many", vec![Step::spend("a", zcdp(0.01)), round(1)]),
+    ];
+    let ways = Step::sequential("after it", vec![Step::one_of("by the count", ways)]);
+    let steps = vec![Step::spend("count", zcdp(0.01)), Step::group("two changes", two, ways)];
+    let all = Step::sequential("all steps", steps);
+    let grouped = Receipt::new("m", AddRemove, budget(2.0, 1e-6), all);
+    insta::assert_snapshot!(grouped, @r"
+    m under add-remove
+      step         loss       zCDP rho  share
+      count        zCDP 0.01      0.01  18.2%
+      two changes  2 losses      0.045  81.8%
+    total: zCDP rho 0.055
+    total: epsilon 1.54923 at delta 1e-6
+    asked: epsilon 2 at delta 1e-6, kept
+    ");
+    insta::assert_snapshot!(format!("{grouped:#}"), @r"
+    m under add-remove
+      step                loss          zCDP rho  share
+      all steps           in sequence
+        count             zCDP 0.01         0.01  18.2%
+        two changes       group of 2
+          after it        in sequence
+            by the count  one of these
+              few         zCDP 0.01         0.04  72.7%
+              many        one of these
+                a         zCDP 0.01         0.04  72.7%
+                round 1   in sequence
+                  radius  range 0.1        0.005   9.1%
+                  sum     zCDP 0.01         0.04  72.7%
+    total: zCDP rho 0.055
+    total: epsilon 1.54923 at delta 1e-6
+    asked: epsilon 2 at delta 1e-6, kept
     ");
 }
 

@@ -312,6 +312,67 @@ fn inversion_and_lattices_agree() {
     assert!(renyi >= lattice.lower() && renyi < 1.2 * lattice.upper(), "{renyi}");
 }
 
+/// As pairs of laws, a choice costs what its dearest way does, by itself and in a group; what is known from below is nothing where no way has such a pair.
+#[test]
+fn a_choice_as_a_composition() {
+    use dp_accounting::{AddRemove, Receipt};
+    let total = |spent: &Step, d| {
+        let receipt = Receipt::new("m", AddRemove, budget(10.0, 1e-6), spent.clone());
+        receipt.total().unwrap().epsilon(delta(d))
+    };
+    let one = |loss| Step::spend("a", loss);
+    let several = |number, loss| Step::sequential("several", vec![one(loss); number]);
+    let either = |ways: &[Step]| Step::one_of("ways", ways.to_vec());
+    let group = |step| Step::group("g", std::num::NonZeroU32::new(2).unwrap(), step);
+    let gaussian = |mu| Loss::Gaussian { mu: crate::mu(mu) };
+    for ways in [
+        [one(pure(0.3)), one(pure(0.4))],
+        [one(crate::range(0.3)), one(pure(0.4))],
+        [one(gaussian(0.3)), one(gaussian(0.4))],
+        [one(gaussian(0.3)), several(3, gaussian(0.3))],
+    ] {
+        for d in [1e-9, 1e-6, 1e-2] {
+            for around in [|step| step, group] {
+                let [a, b] = [&ways[0], &ways[1]].map(|way| total(&around(way.clone()), d));
+                let other = [ways[1].clone(), ways[0].clone()];
+                for ways in [&ways, &other] {
+                    let bound = total(&around(either(ways)), d);
+                    assert!(
+                        bound.upper() >= b.lower() && bound.lower() <= b.upper(),
+                        "{bound} {b}"
+                    );
+                    assert!(bound.upper() >= a.upper(), "{bound} {a}");
+                }
+            }
+        }
+    }
+    // A hundred small losses are not one of their sum, which is all that is known of several ways.
+    let many = either(&[several(100, pure(0.05)), one(pure(0.1))]);
+    let receipt = Receipt::new("m", AddRemove, budget(10.0, 1e-6), many.clone());
+    let (proved, bound) = (receipt.epsilon().unwrap().get(), total(&many, 1e-6));
+    assert!(proved < 2.7 && bound.lower() <= proved && bound.upper() >= 4.99, "{proved} {bound}");
+    // Not the same way in each measure, or no pair that it has: from above.
+    for ways in [
+        [one(pure(0.3)), one(gaussian(0.4))],
+        [several(100, pure(0.05)), one(pure(0.1))],
+        [one(crate::range(0.5)), one(pure(0.4))],
+        [one(crate::zcdp(0.01)), several(2, crate::zcdp(0.02))],
+    ] {
+        for d in [1e-6, 1e-2] {
+            for around in [|step| step, group] {
+                for whole in [either(&ways), Step::parallel("parts", ways.to_vec())] {
+                    let bound = total(&around(whole), d);
+                    assert_eq!(bound.lower(), 0.0);
+                    for way in &ways {
+                        let way = total(&around(way.clone()), d);
+                        assert!(bound.upper() >= way.lower(), "{bound} {way}");
+                    }
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn receipts_as_compositions() {
     use dp_accounting::{AddOnly, AddRemove, Receipt, ReplaceOne};
@@ -347,9 +408,16 @@ fn receipts_as_compositions() {
     assert!(rare.upper() > bound.upper(), "{rare} {bound}");
     // A record that is replaced leaves one part and comes into another.
     let parts = Step::parallel("parts", vec![Step::spend("a", pure(0.1)); 2]);
-    for steps in [parts.clone(), Step::sequential("all", vec![parts])] {
+    for steps in [parts.clone(), Step::sequential("all", vec![parts.clone()])] {
         let added = Receipt::new("m", AddRemove, budget(1.0, 0.0), steps.clone());
         let replaced = Receipt::new("m", ReplaceOne, budget(1.0, 0.0), steps);
+        assert!(added.total().is_some() && replaced.total().is_none());
+    }
+    // So it does where the parts are in one of several ways.
+    for ways in [vec![parts.clone(), Step::spend("a", pure(0.3))], vec![parts.clone()]] {
+        let ways = Step::sequential("all", vec![Step::one_of("ways", ways)]);
+        let added = Receipt::new("m", AddRemove, budget(1.0, 0.0), ways.clone());
+        let replaced = Receipt::new("m", ReplaceOne, budget(1.0, 0.0), ways);
         assert!(added.total().is_some() && replaced.total().is_none());
     }
     // The group of two changes under another relation is the doubled loss.

@@ -15,6 +15,8 @@ use crate::recentring::Start;
 /// Places of the box that centres are k-means of: so many for each, within limits; and starts of that.
 const PLACES_EACH: usize = 256;
 const PLACES: [usize; 2] = [1024, 4096];
+/// No more coordinates of places than this, a quarter of a gigabyte, or as there are of two for each centre: a plan of a million dimensions has few records too.
+const COORDINATES: usize = 1 << 25;
 const RUNS: usize = 3;
 /// A run ends when it gains less than that: nobody needs to know better what even is, and a plan for 512 centres in a hundred dimensions takes a second.
 const LEAST_GAIN: f64 = 1e-3;
@@ -53,7 +55,7 @@ impl Even {
     pub(super) fn start(&self, public_box: &PublicBox) -> Start {
         let mut rng = public_generator(self.public_seed, Purpose::EvenCentres);
         let dim = public_box.dim();
-        let number = (PLACES_EACH * self.k).clamp(PLACES[0], PLACES[1]);
+        let number = places(self.k, dim);
         let coords = (0..number * dim).map(|place| {
             let axis = place % dim;
             public_box.clip_coordinate(
@@ -78,5 +80,23 @@ impl Even {
         let counts = vec![self.count; centres.len()];
         let (reach, within) = (Some(reach), Some(reach));
         Start { reach, within, ..Start::at(centres, counts) }
+    }
+}
+
+/// So many in so many dimensions for so many centres.
+fn places(k: usize, dim: usize) -> usize {
+    let usual = (PLACES_EACH * k).clamp(PLACES[0], PLACES[1]);
+    usual.min(COORDINATES / dim).max(2 * k)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_of_very_many_dimensions_are_few() {
+        let of = |k| [1, 8_192, 16_384, 1 << 20, 1 << 30].map(|dim| places(k, dim));
+        assert_eq!(of(1), [1_024, 1_024, 1_024, 32, 2]);
+        assert_eq!(of(512), [4_096, 4_096, 2_048, 1_024, 1_024]);
     }
 }

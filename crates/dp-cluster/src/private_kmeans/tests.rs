@@ -686,6 +686,8 @@ fn the_forecast_never_grows() {
     // A signal of 8: some are found.
     assert_eq!(at(5, 450, 1.0), (false, false));
     assert_eq!(at(5, 90, 1.0), (false, true));
+    // Of 3.5 and of 6.
+    assert_eq!([150, 260].map(|records| at(5, records, 1.0)), [(false, true), (false, false)]);
     // One cluster alone may be missed too.
     assert_eq!(at(1, 90, 1.0), (false, false));
 }
