@@ -45,10 +45,7 @@ impl Asked {
             let way = Way::new(self, rest, Some(typical), self.settings.start)?;
             let is_last = way.choices.are_settled(self, typical, rest) || typical == u64::MAX;
             if !ways.last().is_some_and(|last| last.does_as(&way)) {
-                let least = records(least);
-                // Of very few records, two ways may begin with the same number.
-                ways.pop_if(|last| last.least == least);
-                ways.push(Way { least, ..way });
+                ways.push(Way { least: records(least), ..way });
             }
             if is_last {
                 break;
