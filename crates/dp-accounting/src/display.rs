@@ -52,6 +52,12 @@ fn rows<R: Relation>(
 ) {
     let name = format!("{:indent$}{}", "", step.name(), indent = 2 * depth);
     let heading = |kind: &str| [name.clone(), kind.to_owned(), String::new(), String::new()];
+    let below = |kind, steps: &[Step], out: &mut Vec<Row>| {
+        out.push(heading(kind));
+        for step in steps {
+            rows::<R>(step, total, depth + 1, group, out);
+        }
+    };
     match step {
         Step::Spend { loss, .. } | Step::Composed { loss, .. } => {
             let rho = Costs::of::<R>(loss.scaled_to(group)).total_zcdp();
@@ -65,24 +71,9 @@ fn rows<R: Relation>(
                 }),
             ]);
         }
-        Step::Sequential { steps, .. } => {
-            out.push(heading("in sequence"));
-            for step in steps {
-                rows::<R>(step, total, depth + 1, group, out);
-            }
-        }
-        Step::Parallel { steps, .. } => {
-            out.push(heading("in parallel"));
-            for step in steps {
-                rows::<R>(step, total, depth + 1, group, out);
-            }
-        }
-        Step::OneOf { steps, .. } => {
-            out.push(heading("one of these"));
-            for step in steps {
-                rows::<R>(step, total, depth + 1, group, out);
-            }
-        }
+        Step::Sequential { steps, .. } => below("in sequence", steps, out),
+        Step::Parallel { steps, .. } => below("in parallel", steps, out),
+        Step::OneOf { steps, .. } => below("one of these", steps, out),
         Step::Outside { delta, step, .. } => {
             out.push(heading(&format!("outside of {}", short(delta.get()))));
             rows::<R>(step, total, depth + 1, group, out);

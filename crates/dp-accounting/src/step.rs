@@ -278,14 +278,9 @@ impl Step {
             Self::Sequential { steps, .. } if steps.len() == 1 => {
                 steps[0].best::<R>(delta, touched, groups)
             }
-            // Each way, or part, has its own best route; the dearest of those is a bound.
-            Self::OneOf { steps, .. } | Self::Parallel { steps, .. }
-                if touched == 1 || matches!(self, Self::OneOf { .. }) =>
-            {
-                steps
-                    .iter()
-                    .map(|step| step.best::<R>(delta, touched, groups))
-                    .try_fold(Epsilon::ZERO, |worst, cost| cost.map(|cost| cost.max(worst)))
+            Self::OneOf { steps, .. } => Self::dearest_best::<R>(steps, delta, touched, groups),
+            Self::Parallel { steps, .. } if touched == 1 => {
+                Self::dearest_best::<R>(steps, delta, touched, groups)
             }
             Self::Group { size, step, .. } if groups => step.best_of_group::<R>(delta, size.get()),
             Self::Outside { delta: outside, step, .. } => {
@@ -295,6 +290,19 @@ impl Step {
             _ => None,
         };
         by_parts.into_iter().chain(as_a_whole).reduce(Epsilon::min)
+    }
+
+    /// Each way, or part, has its own best route; the dearest of those is a bound.
+    fn dearest_best<R: Relation>(
+        steps: &[Self],
+        delta: Delta,
+        touched: usize,
+        groups: bool,
+    ) -> Option<Epsilon> {
+        steps
+            .iter()
+            .map(|step| step.best::<R>(delta, touched, groups))
+            .try_fold(Epsilon::ZERO, |worst, cost| cost.map(|cost| cost.max(worst)))
     }
 
     /// Converts to (epsilon, delta) first and takes the group afterwards.

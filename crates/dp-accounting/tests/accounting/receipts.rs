@@ -19,6 +19,11 @@ fn example<R: Relation>(relation: R) -> Receipt<R> {
     Receipt::new("splitter", relation, budget(1.0, 1e-6), Step::sequential("splitter", steps))
 }
 
+fn round(number: u32) -> Step {
+    let steps = vec![Step::spend("radius", range(0.1)), Step::spend("sum", zcdp(0.01))];
+    Step::sequential(format!("round {number}"), steps)
+}
+
 #[test]
 fn the_table_has_a_line_for_each_part_of_the_whole() {
     insta::assert_snapshot!(example(AddRemove), @r"
@@ -31,10 +36,6 @@ fn the_table_has_a_line_for_each_part_of_the_whole() {
     total: epsilon 0.80542 at delta 1e-6
     asked: epsilon 1 at delta 1e-6, kept
     ");
-    let round = |number: u32| {
-        let steps = vec![Step::spend("radius", range(0.1)), Step::spend("sum", zcdp(0.01))];
-        Step::sequential(format!("round {number}"), steps)
-    };
     let steps = Step::sequential(
         "all",
         vec![Step::spend("start", zcdp(0.02)), round(1), round(2), round(3)],
@@ -61,10 +62,6 @@ fn the_table_has_a_line_for_each_part_of_the_whole() {
 
 #[test]
 fn the_table_has_a_line_for_each_way() {
-    let round = |number: u32| {
-        let steps = vec![Step::spend("radius", range(0.1)), Step::spend("sum", zcdp(0.01))];
-        Step::sequential(format!("round {number}"), steps)
-    };
     let ways =
         vec![Step::spend("few", zcdp(0.03)), Step::sequential("many", vec![round(1), round(2)])];
     let steps = vec![Step::spend("count", zcdp(0.01)), Step::one_of("by the count", ways)];
