@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use crate::ClusterError;
 use crate::coreset::PrivateCoreset;
-use crate::kmeans::MAX_MAGNITUDE;
+use crate::kmeans::{MAX_MAGNITUDE, farthest};
 use crate::map::{MapRelation, PublicSize};
 use crate::table::rows_per_task;
 use crate::total_rho::total_mu;
@@ -70,8 +70,7 @@ impl NoisedPoints {
         mu: Mu,
     ) -> Result<Self, ClusterError> {
         let dim = public_box.dim();
-        let bounds = (0..dim).flat_map(|i| [public_box.min(i), public_box.max(i)]);
-        let farthest = bounds.fold(0.0, |far: f64, x| far.max(x.abs()));
+        let farthest = farthest(&public_box);
         let diagonal = public_box.diagonal();
         if farthest > MAX_MAGNITUDE || diagonal < 1.0 / MAX_MAGNITUDE {
             let (name, want) =

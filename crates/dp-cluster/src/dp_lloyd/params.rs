@@ -8,7 +8,7 @@ use super::budget::Primitives;
 use super::start::spread;
 use super::{BudgetSplit, DpLloyd};
 use crate::ClusterError;
-use crate::kmeans::MAX_MAGNITUDE;
+use crate::kmeans::{MAX_MAGNITUDE, farthest};
 
 /// Settings of [`DpLloyd`]. Nothing here depends on data.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -61,8 +61,7 @@ impl DpLloyd {
             return refuse("iterations", iterations as f64, "between 1 and 1000");
         }
         let dim = asked.public_box.dim();
-        let bounds = (0..dim).flat_map(|i| [asked.public_box.min(i), asked.public_box.max(i)]);
-        let farthest = bounds.fold(0.0, |far: f64, x| far.max(x.abs()));
+        let farthest = farthest(&asked.public_box);
         if farthest > MAX_MAGNITUDE || asked.public_box.diagonal() < 1.0 / MAX_MAGNITUDE {
             let want = "at most 1e75, with a diagonal of at least 1e-75";
             return refuse("the public box's extent", farthest, want);

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-use dp_geometry::{Points, PointsView};
+use dp_geometry::{Points, PointsView, PublicBox};
 use rayon::prelude::*;
 
 use crate::error::ClusterError;
@@ -12,6 +12,12 @@ use crate::error::ClusterError;
 ///
 /// `w (x - y)^2`, summed over dimensions and points, then stays far below the largest `f64`.
 pub const MAX_MAGNITUDE: f64 = 1e75;
+
+/// How far from the origin a coordinate in a public box may be.
+pub(crate) fn farthest(public_box: &PublicBox) -> f64 {
+    let ends = (0..public_box.dim()).flat_map(|i| [public_box.min(i), public_box.max(i)]);
+    ends.fold(0.0, |far: f64, x| far.max(x.abs()))
+}
 
 /// Rows and weights without the rows of weight zero.
 pub(crate) struct WeightedPoints<'a> {

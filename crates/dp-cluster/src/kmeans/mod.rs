@@ -37,4 +37,5 @@ mod tests;
 
 pub use algorithm::{KMeansFit, StopReason};
 pub use data::MAX_MAGNITUDE;
+pub(crate) use data::farthest;
 pub use params::{KMeans, KMeansSettings};

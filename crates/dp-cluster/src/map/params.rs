@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::mechanism::{Level, PrivateMap};
 use super::relation::MapRelation;
 use crate::ClusterError;
-use crate::kmeans::MAX_MAGNITUDE;
+use crate::kmeans::{MAX_MAGNITUDE, farthest};
 use crate::total_rho::total_mu;
 
 /// Settings of a [`PrivateMap`]. Nothing here depends on data.
@@ -152,9 +152,7 @@ impl<R: MapRelation> PrivateMap<R> {
             let (name, want) = ("expected_records", "left out, as their number is public");
             return Err(ClusterError::Setting { name, got: got as f64, want });
         }
-        let dim = asked.public_box.dim();
-        let bounds = (0..dim).flat_map(|i| [asked.public_box.min(i), asked.public_box.max(i)]);
-        let farthest = bounds.fold(0.0, |far: f64, x| far.max(x.abs()));
+        let farthest = farthest(&asked.public_box);
         if farthest > MAX_MAGNITUDE {
             let (name, want) = ("the public box's extent", "at most 1e75");
             return Err(ClusterError::Setting { name, got: farthest, want });

@@ -8,7 +8,7 @@ use rand::RngExt;
 
 use crate::ClusterError;
 use crate::coreset::PrivateCoreset;
-use crate::kmeans::{KMeans, KMeansSettings, MAX_MAGNITUDE};
+use crate::kmeans::{KMeans, KMeansSettings, MAX_MAGNITUDE, farthest};
 use crate::public_coins::{Purpose, public_generator};
 use crate::recentring::Start;
 
@@ -41,8 +41,7 @@ impl Even {
         records: u64,
         public_seed: u64,
     ) -> Result<Self, ClusterError> {
-        let ends = (0..public_box.dim()).flat_map(|i| [public_box.min(i), public_box.max(i)]);
-        let farthest = ends.fold(0.0, |far: f64, x| far.max(x.abs()));
+        let farthest = farthest(public_box);
         if farthest > MAX_MAGNITUDE {
             let (name, want) = ("the public box's extent", "at most 1e75");
             return Err(ClusterError::Setting { name, got: farthest, want });

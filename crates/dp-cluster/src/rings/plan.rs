@@ -130,8 +130,7 @@ impl RingPlan {
             return refuse("most_planes", most_planes as f64, "at most 10");
         }
         let diagonal = public_box.diagonal();
-        let far = (0..dim).map(|i| public_box.min(i).abs().max(public_box.max(i).abs()));
-        let far = far.fold(0.0, f64::max);
+        let far = crate::kmeans::farthest(&public_box);
         if far > crate::kmeans::MAX_MAGNITUDE || diagonal < 1.0 / crate::kmeans::MAX_MAGNITUDE {
             let want = "at most 1e75, with a diagonal of at least 1e-75";
             return refuse("the public box's extent", far, want);

@@ -1,17 +1,18 @@
 //! Settings, choices, odd data, and what the plan finds and forecasts.
 
-use dp_accounting::{Budget, Step};
+use dp_accounting::Budget;
 use dp_geometry::{Points, PublicBox};
 use dp_mechanism::{ChaCha20Rng, Mechanism};
 use rand::RngExt;
 
-use super::even::Even;
-use super::params::{Asked, Choices};
+use super::params::Asked;
 use super::{PrivateKMeans, PrivateKMeansSettings, Start};
 use crate::ClusterError;
 use crate::kmeans::{KMeans, KMeansSettings};
 use crate::metrics::{distinct_clusters_found, squared_inertia};
 use crate::testing::{adversarial, blobs, normal, off_by_errors, rng};
+
+mod ways;
 
 fn cube(dim: usize, half: f64) -> PublicBox {
     PublicBox::cube(dim, -half, half).expect("valid")
@@ -64,165 +65,6 @@ fn settings_out_of_range_are_refused_with_their_value() {
     let points = Points::new(vec![0.0; 4], 2).expect("whole rows");
     let error = plan.simulate(points.view(), &mut rng(1)).expect_err("wrong shape");
     assert_eq!(error, ClusterError::Dimension { expected: 3, got: 2 });
-}
-
-/// What a plan does with about so many records.
-fn choices(plan: &PrivateKMeans, records: i64) -> Choices {
-    plan.ways[plan.way_for(records)].choices
-}
-
-#[test]
-fn the_start_follows_from_the_count_and_can_be_overruled() {
-    let plan = |dim, k| planned(dim, k, 1.0, PrivateKMeansSettings::default()).expect("valid");
-    for (dim, k, records, start) in [
-        (1, 3, 9_000, Start::Map),
-        (1, 3, 300, Start::Map),
-        (1, 2, 300, Start::Rings),
-        (2, 2, 2_000, Start::Rings),
-        (2, 3, 200_000, Start::Map),
-        (2, 5, 200, Start::Map),
-        (2, 15, 20_000, Start::Map),
-        (3, 15, 20_000, Start::Rings),
-        (3, 15, 1_000, Start::Map),
-        (4, 15, 1_000, Start::Rings),
-        (50, 3, 1_000, Start::Rings),
-        (2, 5, -40, Start::Even),
-        (2, 5, 20, Start::Even),
-        (2, 512, 8_000, Start::Even),
-        (2, 513, 8_000, Start::Map),
-        (2, 1 << 14, 200, Start::Map),
-        (2, (1 << 14) + 1, 200, Start::Rings),
-    ] {
-        let chosen = choices(&plan(dim, k), records).start;
-        assert_eq!(chosen, start, "{dim} dimensions, {k} clusters, {records} records");
-        for other in [Start::Rings, Start::Map] {
-            if dim <= 4 {
-                let settings = PrivateKMeansSettings { start: Some(other), ..Default::default() };
-                let plan = planned(dim, 3, 1.0, settings).expect("valid");
-                assert!(plan.starts().all(|(_, start)| start == other));
-            }
-        }
-    }
-    let rings = |dim, k, n| choices(&plan(dim, k), n).rounds[0];
-    let rounds = [(10, 5, 1_000), (10, 2, 400), (10, 5, 100_000), (10, 40, 3_000), (3, 5, 8_000)];
-    assert_eq!(rounds.map(|(dim, k, n)| rings(dim, k, n)), [3, 2, 3, 3, 3]);
-    assert_eq!([rings(30, 16, 1_200), rings(30, 15, 1_200), rings(30, 16, 100_000)], [5, 3, 3]);
-    let of_ten = plan(10, 5);
-    assert!(choices(&of_ten, 1_000).share < choices(&of_ten, 100_000).share);
-}
-
-/// The first way is for any number, each next one for more than the one before, and all of them spend what the count leaves.
-#[test]
-fn ways_are_for_ever_more_records_and_cost_the_same() {
-    for (dim, k, epsilon) in [
-        (1, 1, 1.0),
-        (2, 5, 0.3),
-        (10, 64, 1.0),
-        (50, 600, 0.1),
-        (3, 20_000, 0.01),
-        (1, 1, 100.0),
-        (2, 16, 1e-3),
-        (5, 1 << 24, 1e-2),
-    ] {
-        for finds_k in [false, true] {
-            let settings = PrivateKMeansSettings { finds_k, ..Default::default() };
-            let plan = planned(dim, k, epsilon, settings).expect("valid");
-            let starts: Vec<(u64, Start)> = plan.starts().collect();
-            assert!((2..=24).contains(&starts.len()), "{starts:?}");
-            assert_eq!(starts[0].0, 0);
-            let grows = |two: &[(u64, Start)]| two[0].0 < two[1].0;
-            assert!(starts.windows(2).all(grows), "{starts:?}");
-            let is_even = starts.iter().map(|(_, start)| *start == Start::Even);
-            let first_if_any =
-                is_even.enumerate().all(|(way, even)| even == (way == 0 && k <= 512 && !finds_k));
-            assert!(first_if_any, "{starts:?}");
-            let receipt = plan.receipt();
-            assert!(receipt.within_budget());
-            let Step::Sequential { steps, .. } = receipt.spent() else {
-                unreachable!("a sequence")
-            };
-            let [_, Step::OneOf { steps: ways, .. }] = &steps[..] else { unreachable!("ways") };
-            let costs: Vec<f64> =
-                ways.iter().map(|way| way.zcdp().expect("Gaussian").get()).collect();
-            assert!(costs.iter().all(|cost| (cost / costs[0] - 1.0).abs() < 1e-9), "{costs:?}");
-            // The first way is gone for no records and fewer, and each from its number on.
-            assert_eq!([-1_000_000, -1, 0].map(|records| plan.way_for(records)), [0; 3]);
-            for (way, (least, _)) in starts.iter().enumerate().skip(1) {
-                let least = i64::try_from(*least).expect("few");
-                assert_eq!([least - 1, least].map(|n| plan.way_for(n)), [way - 1, way]);
-            }
-        }
-    }
-}
-
-/// What is expected is for the forecast; what is done follows from the count, so that a guess a thousand times off costs nothing.
-#[test]
-fn a_wrong_guess_changes_no_centre() {
-    let (points, _) = blobs(2_000, 3, 4, 90.0, 5);
-    let public_box = cube(3, 100.0);
-    let centres = |expected_records| {
-        let settings = PrivateKMeansSettings { expected_records, ..Default::default() };
-        let plan = PrivateKMeans::new(public_box.clone(), 4, budget(1.0), settings);
-        plan.expect("valid").simulate(points.view(), &mut rng(3)).expect("fits").output.centres
-    };
-    let unknown = centres(None);
-    for guess in [2, 2_000, 2_000_000] {
-        assert_eq!(centres(Some(guess)), unknown);
-    }
-}
-
-/// Records that are anywhere, too few to say more: no more than a tenth behind centres that see none. Of clusters, half of what those lose is left.
-#[test]
-fn hidden_clusters_cost_no_more_than_centres_that_share_out_the_box() {
-    let square = PublicBox::cube(2, 0.0, 100.0).expect("valid");
-    let expected_records = Some(100);
-    let start = Some(Start::Even);
-    let settings = PrivateKMeansSettings { expected_records, start, ..Default::default() };
-    let of = |cluster: Option<f64>| {
-        let (mut sum, mut even) = (0.0, 0.0);
-        for seed in 0..8 {
-            let mut draw = rng(seed);
-            let coords = (0..200).map(|i| match cluster {
-                None => draw.random_range(0.0..100.0),
-                Some(half) => [20.0, 70.0][i / 2 % 2] + draw.random_range(-half..half),
-            });
-            let points = Points::new(coords.collect(), 2).expect("whole rows");
-            let plan = PrivateKMeans::new(square.clone(), 10, budget(0.3), settings);
-            let plan = plan.expect("valid");
-            assert!(plan.is_hopeless());
-            let found = plan.simulate(points.view(), &mut rng(seed + 50)).expect("fits").output;
-            let inertia = |centres| squared_inertia(points.view(), centres).expect("some");
-            sum += inertia(found.centres.view());
-            let start = Even::new(&square, 10, 100, 0).expect("few").start(&square);
-            even += inertia(start.centres.view());
-        }
-        sum / even
-    };
-    let (anywhere, clusters) = (of(None), of(Some(2.0)));
-    assert!(anywhere < 1.1 && clusters < 0.6, "{anywhere}, {clusters}");
-}
-
-/// An even start says what it needs.
-#[test]
-fn an_even_start_is_for_few_clusters_whose_number_is_given() {
-    let even = PrivateKMeansSettings {
-        start: Some(Start::Even),
-        expected_records: Some(9),
-        ..Default::default()
-    };
-    let said = |k, settings| planned(2, k, 1.0, settings).map(|_| ()).map_err(|e| e.to_string());
-    assert_eq!(said(512, even), Ok(()));
-    let text = "clusters of an even start must be at most 512, got 513";
-    assert_eq!(said(513, even), Err(text.to_owned()));
-    let finds = said(2, PrivateKMeansSettings { finds_k: true, ..even }).expect_err("no number");
-    assert!(finds.contains("finds_k of an even start"), "{finds}");
-    for half in [1e-90, 1e-40, 1e40, 1e90, 1e120] {
-        let wide = PublicBox::cube(2, -half, half).expect("valid");
-        let plan = PrivateKMeans::new(wide, 2, budget(1.0), even);
-        assert_eq!(plan.is_ok(), (1e-90..=1e40).contains(&half), "{half}");
-    }
-    let unknown = PrivateKMeansSettings { expected_records: None, ..even };
-    assert!(said(2, unknown).expect_err("none").contains("expected_records of an even start"));
 }
 
 /// Squared inertia over that of k-means, of these points in a box from 0 to 100.
