@@ -1,6 +1,6 @@
 //! Differentially private Euclidean clustering and its non-private baselines.
 //!
-//! - [`private_kmeans`]: the recommended plan, which chooses its steps by public facts, and finds out how many clusters there are if asked to. Start here.
+//! - [`private_kmeans`]: the recommended plan, which chooses its steps by public facts and a noisy count of the records, and finds out how many clusters there are if asked to. Start here.
 //! - [`dpm`]: private clustering by recursive cuts; the number of clusters is not an input.
 //! - [`dp_lloyd`]: Lloyd's iteration with noise; the oldest baseline, works without a delta.
 //! - [`em_mc`]: private clustering by maximum coverage; also for k-median without a delta.
