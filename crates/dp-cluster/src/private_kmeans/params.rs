@@ -50,7 +50,7 @@ pub(super) type Asked = crate::asked::Asked<PrivateKMeansSettings>;
 const RADII: f64 = 0.05;
 /// Or, if that is more and as far as the records are known to be few, what makes the noise in a step of a search among few radii this
 /// share of them,
-const RADIUS_NOISE: f64 = 0.1;
+const RADIUS_NOISE: f64 = 0.05;
 /// but no more than this.
 const MOST_RADII: f64 = 0.15;
 
@@ -150,14 +150,16 @@ impl Asked {
         let is_cut = dim >= CUT_BY_PLANES && k > VERY_FEW_CLUSTERS;
         let hard_to_tell = k >= MANY_CLUSTERS || is_cut || signal >= CLEAR_SIGNAL;
         let is_long = dim >= LONG_SUMS && k >= SOME_CLUSTERS && signal < WEAK_SIGNAL;
-        let ring_rounds = if is_long { 5 } else { 2 + usize::from(hard_to_tell) };
+        let ring_rounds = 2 + usize::from(hard_to_tell);
         let is_weak = (HOPELESS_SIGNAL..WEAK_SIGNAL).contains(&signal);
         let (share, rounds) = match start {
             Start::Map => (0.6, [0, 2]),
             Start::Even => (0.0, [0, EVEN_ROUNDS]),
-            Start::Rings if signal >= STRONG_SIGNAL => (0.6, [ring_rounds, 3]),
-            Start::Rings if is_weak && k >= SOME_CLUSTERS => (0.65, [ring_rounds, 3]),
-            Start::Rings => (0.5, [ring_rounds, 3]),
+            Start::Rings if is_long => (0.55, [5, LONG_ROUNDS]),
+            Start::Rings if signal >= STRONG_SIGNAL => (0.6, [ring_rounds, CLEAR_ROUNDS]),
+            Start::Rings if is_weak && k >= SOME_CLUSTERS => (0.65, [4, FAINT_ROUNDS]),
+            Start::Rings if signal >= CLEAR_SIGNAL => (0.5, [ring_rounds, CLEAR_ROUNDS]),
+            Start::Rings => (0.5, [ring_rounds, FAINT_ROUNDS]),
         };
         let OfSearch { least, most, widest } = OfSearch::new(start);
         let (search, surely) = match records.map(|n| n as f64) {
@@ -213,6 +215,10 @@ impl OfSearch {
 
 /// Below this, even centres that rounds move with all of the budget are closer than what a start finds.
 pub(super) const HIDING_SIGNAL: f64 = 3.0;
+/// Rounds of re-centring after rings. One halves how far a centre is off, more or less, where noise is long, and does all that can be done where it is short.
+const CLEAR_ROUNDS: usize = 3;
+const FAINT_ROUNDS: usize = 6;
+const LONG_ROUNDS: usize = 8;
 /// Rounds that move even centres: with six they lose 3 % more, with sixteen as much.
 const EVEN_ROUNDS: usize = 10;
 /// If the number of records is not known.
@@ -241,8 +247,8 @@ const CUT_BY_PLANES: usize = 4;
 /// From here on a round more costs little. Without it, the mean of what is far from the first centre stays short of where its records are, and a heavy
 /// cluster takes two centres.
 pub(super) const CLEAR_SIGNAL: f64 = 30.0;
-/// In so many dimensions weak sums are so long that rounds hardly halve how far centres are off, and two more do more than the noise that they add
-/// to all. In ten they were found to lose clusters, whose counts have more noise then;
+/// In so many dimensions weak sums are so long that rounds hardly halve how far centres are off, and more of them do more than the noise that they add
+/// to all. In fewer, a fifth round of rings was found to lose clusters, whose counts have more noise then;
 const LONG_SUMS: usize = 24;
 /// and so these weigh more than usual.
 const LONG_COUNT_WEIGHT: f64 = 0.85;

@@ -17,7 +17,12 @@ const GROWTH: f64 = 4.0;
 /// A point counts as far beyond the radius from this many radii on.
 const FAR: f64 = 2.0;
 /// A round changes which records are at a centre: its count is expected to change by this part.
-const COUNT_DRIFT: f64 = 0.25;
+const COUNT_DRIFT: f64 = 0.1;
+/// The squared radius of a centre grows by this part of the squared length by which it may be off more than usual. All of that would be too much: its noise is
+/// as long as its radius, so that one which has fewer records than its count says would never settle.
+const OF_EXCESS: f64 = 0.5;
+/// A residual says that a centre is off by more than was known, if it is longer by so many deviations of what noise makes of its square.
+const SURELY_OFF: f64 = 2.0;
 /// No more than this part of a step is taken to be hidden: a lost centre may be four times as far off as it moved, as its radius grows.
 const MOST_HIDDEN: f64 = 0.8;
 
@@ -179,7 +184,7 @@ impl Centres {
             let excess = dim * (standing.known() - usual);
             let mut radius = chosen;
             if excess.is_finite() && excess > 0.0 {
-                radius = (chosen * chosen + 2.0 * excess).sqrt();
+                radius = (chosen * chosen + OF_EXCESS * excess).sqrt();
             }
             if standing.is_lost {
                 // Not so far that the noise of one round would be as long as the radius itself.
@@ -239,7 +244,10 @@ impl Centres {
             let variance = (round.noise() * step).powi(2);
             let squares = residual.iter().map(|&v| (v as f64 * step).powi(2));
             let excess = squares.sum::<f64>() / dim as f64 - variance;
-            let prior = standing.variance.max(excess);
+            // A mean of `dim` squares of normal variables of this variance each.
+            let deviation = (standing.variance + variance) * (2.0 / dim as f64).sqrt();
+            let is_longer = excess > standing.variance + SURELY_OFF * deviation;
+            let prior = if is_longer { excess } else { standing.variance };
             // Of a start nobody knows how far off it is: on more than two axes, the residual says that better than nothing.
             let gain = if prior.is_finite() {
                 prior / (prior + variance)
@@ -261,6 +269,7 @@ mod tests {
     use dp_geometry::Points;
 
     use super::*;
+    use crate::testing::{normal, rng};
 
     /// A thousand records, all as far from the centre: what is stated of where it went, as a length, and whether it is more than noise.
     fn stated(distance: f64) -> (f64, bool) {
@@ -302,6 +311,49 @@ mod tests {
             let stated = centres.standings[0].counted_variance;
             assert!((stated / of_count - 1.0).abs() < 1e-9, "{count}: {stated} for {of_count}");
         }
+    }
+
+    /// Where noise is as long as a radius, a centre that was thought to have few records comes as near to them as others do: its radius does not grow with its own noise.
+    #[test]
+    fn a_centre_of_which_little_is_known_settles() {
+        let (dim, records, far) = (50, 1_500.0, 300.0);
+        let public_box = PublicBox::cube(dim, -1e3, 1e3).expect("valid");
+        let mu = Mu::new(0.0056).expect("valid");
+        let round = Round::new(mu, mu).expect("valid");
+        let mut rng = rng(5);
+        let [mut usual, mut few] = [0.0, 0.0];
+        for _ in 0..10 {
+            // Three of them, all of whose records are at 0.
+            let mut at = vec![0.0; 3 * dim];
+            for i in [0, dim + 1, 2 * dim + 2] {
+                at[i] = far;
+            }
+            let at = Points::new(at, dim).expect("rows");
+            let mut centres = Centres::new(&Start::at(at, vec![1_500, 1_500, 600]), &public_box);
+            for _ in 0..10 {
+                let [chosen, ..] = distances(&centres);
+                centres.set_radii(&round, 1.2 * chosen, 1e3);
+                let mut vectors = Vec::new();
+                for i in 0..3 {
+                    let distance = distances(&centres)[i].max(centres.standings[i].clip);
+                    let sums =
+                        centres.row(i).iter().map(|x| -records * UNITS as f64 * x / distance);
+                    let counts = [records * COUNT_UNITS as f64, 0.0];
+                    #[allow(clippy::cast_possible_truncation, reason = "far below 2^63")]
+                    let noisy = |units: f64| (units + round.noise() * normal(&mut rng)) as i64;
+                    vectors.extend(sums.chain(counts).map(noisy));
+                }
+                centres.update(&round, 0.8, &vectors, &public_box);
+            }
+            let [first, _, last] = distances(&centres);
+            (usual, few) = (usual + first / 10.0, few + last / 10.0);
+        }
+        assert!(usual < 0.1 * far && few < 0.2 * far, "{usual}, {few}");
+    }
+
+    /// How far each of three centres is from 0.
+    fn distances(centres: &Centres) -> [f64; 3] {
+        [0, 1, 2].map(|i| centres.row(i).iter().map(|x| x * x).sum::<f64>().sqrt())
     }
 
     /// A centre all of whose records are fifteen radii away moves by one radius, and may be as far off as it is; one that is nearly where it

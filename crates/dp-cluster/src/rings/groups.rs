@@ -22,6 +22,13 @@ const OF_LARGEST_ALONE: f64 = 1.3;
 /// Nor may one be beyond the box that nearly all records are in, where it costs more than all else.
 const OF_LARGEST_BEYOND: f64 = 1.25;
 
+/// The records of a centre may hide in its cells if they have so many that it is likelier by this, as a logarithm, that there are some than that there are none,
+const LIKELIER: f64 = 1.0;
+/// and no more than so many deviations of noise are expected of them, as that is all that could be hidden;
+const MOST_HIDDEN: f64 = 3.0;
+/// but not those of a centre with fewer than this part of what the usual one has: noise makes such.
+const OF_USUAL: f64 = 0.5;
+
 /// A few groups of noise do not say how far records are.
 const MOST: f64 = 0.9;
 
@@ -128,6 +135,46 @@ impl Groups {
         }
     }
 
+    /// Centres of this round whose records are likely to be there still, though noise hides them, and how many these are: no group near them says where they went.
+    /// `counts` are what the centres had in the round before. Released values only.
+    pub(super) fn hidden(
+        &self,
+        layout: &Layout,
+        counts: &[f64],
+        count_noise: f64,
+    ) -> Vec<(usize, f64)> {
+        let mut sorted = counts.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        let least = OF_USUAL * sorted[sorted.len() / 2];
+        let of_rings = self.of_rings(layout);
+        let [first, last] = [1.0 - MOST, MOST].map(|share| ring_up_to(&of_rings, share));
+        let mut is_seen = vec![false; counts.len()];
+        let near = self.all.iter().filter(|group| group.ring <= last);
+        near.for_each(|group| is_seen[group.centre] = true);
+        let hides = |centre: usize| {
+            let rests = &self.left[centre * layout.rings()..][first.saturating_sub(1)..=last];
+            let (seen, cells) = rests
+                .iter()
+                .fold((0.0, 0.0), |(seen, cells), rest| (seen + rest.count, cells + rest.cells));
+            let (before, variance) = (counts[centre], count_noise * count_noise * cells);
+            let expected = before.min(MOST_HIDDEN * variance.sqrt());
+            // Of two normal laws with this variance, one around what is expected and one around 0.
+            let likelier = expected * (seen - 0.5 * expected) / variance;
+            // The mean of both rounds by their precisions.
+            let count = (before * cells + seen) / (cells + 1.0);
+            (likelier > LIKELIER && before >= least).then_some((centre, count))
+        };
+        let unseen = (0..counts.len()).filter(|&centre| !is_seen[centre]);
+        unseen.filter_map(hides).collect()
+    }
+
+    /// Noisy number of records of all groups of each ring.
+    fn of_rings(&self, layout: &Layout) -> Vec<f64> {
+        let mut counts = vec![0.0; layout.rings()];
+        self.all.iter().for_each(|group| counts[group.ring] += group.count);
+        counts
+    }
+
     /// How many of the `missing` records, those of no group, were near each centre of this round: released values only.
     ///
     /// Cells that are in no group say so with much noise, and only those of the rings next to a group are likely to have any. As far as noise
@@ -210,9 +257,7 @@ impl Groups {
 
     /// The radius of the ring up to which [`MOST`] of the records in groups are, of which there are some.
     pub(super) fn reach(&self, layout: &Layout) -> f64 {
-        let mut counts = vec![0.0; layout.rings()];
-        self.all.iter().for_each(|group| counts[group.ring] += group.count);
-        layout.radii()[ring_up_to(&counts, MOST)]
+        layout.radii()[ring_up_to(&self.of_rings(layout), MOST)]
     }
 
     /// How many cells each group has.
@@ -277,6 +322,32 @@ mod tests {
 
     use super::*;
     use crate::recentring::Labels;
+
+    /// Three centres had 100 records each, as seen, and one more 40. A group is near the first; around the second are 82 in two rings that no group has, around
+    /// the third 20; around the last as many as there were.
+    #[test]
+    fn a_centre_whose_records_noise_hides_stays() {
+        let public_box = PublicBox::cube(2, -10.0, 10.0).expect("valid");
+        let nearly_all = public_box.diagonal();
+        let centres = vec![-5.0, -5.0, 5.0, 5.0, -5.0, 5.0, 5.0, -5.0];
+        let labels = Labels::nearest(public_box, centres);
+        let cells = RingCells { labels, nearly_all, normals: vec![1.0, 0.0], planes: vec![0; 4] };
+        let layout = cells.layout().expect("cells of a plan");
+        let mut counts = vec![0; layout.len()];
+        for (centre, ring, count) in
+            [(0, 11, 100), (1, 10, 41), (1, 11, 41), (2, 11, 20), (3, 11, 40)]
+        {
+            counts[layout.ring(centre, ring).start] = count;
+        }
+        let groups = Groups::new(&layout, &counts, 22.0, false);
+        assert_eq!(groups.all.len(), 1, "{:?}", groups.all);
+        let hidden = |noise| groups.hidden(&layout, &[100.0, 100.0, 100.0, 40.0], noise);
+        // Two rings are looked at: the mean of 100, and 82 with twice the variance.
+        let [(centre, count)] = hidden(22.0)[..] else { panic!("{:?}", hidden(22.0)) };
+        assert!(centre == 1 && (count - 94.0).abs() < 1e-9, "{count}");
+        // More noise would make any of them.
+        assert!(hidden(100.0).is_empty());
+    }
 
     /// Rings around two centres in the plane, cut in half by one hyperplane.
     fn cells() -> RingCells {

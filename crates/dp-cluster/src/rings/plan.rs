@@ -234,10 +234,18 @@ impl RingPlan {
             return Next::Ask(state, Question::group_sums(sums));
         };
         let sums = round.noisy_sums(t, &counted.entries, public_box.dim(), draws);
-        let (means, variances) = groups.means((&layout, CLIPPED), &sums, round, public_box);
+        let (mut means, variances) = groups.means((&layout, CLIPPED), &sums, round, public_box);
         state.reach = groups.reach(&layout);
+        let mut weights: Vec<f64> = groups.all.iter().map(|group| group.count).collect();
+        // In the middle of the box nothing has been seen yet, and of few clusters noise hides one as seldom as it makes one: measured.
+        if t > 0 && self.k >= SOME_CLUSTERS {
+            let hidden = groups.hidden(&layout, &state.centres.counts, round.count_noise());
+            for (centre, count) in hidden {
+                means.extend_from_slice(layout.centre(centre));
+                weights.push(count);
+            }
+        }
         let means = Points::new(means, public_box.dim()).expect("whole rows");
-        let weights = groups.all.iter().map(|group| group.count).collect();
         let weighted = PrivateCoreset::released(means.clone(), weights);
         let (mut next, of_groups) = self.solve(&weighted, &mut state);
         let (of, at) = ((&groups, &layout), (&means, &*variances));
