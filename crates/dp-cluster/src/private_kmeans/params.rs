@@ -149,13 +149,21 @@ impl Asked {
         let start = start.unwrap_or(if maps_well { Start::Map } else { Start::Rings });
         let is_cut = dim >= CUT_BY_PLANES && k > VERY_FEW_CLUSTERS;
         let hard_to_tell = k >= MANY_CLUSTERS || is_cut || signal >= CLEAR_SIGNAL;
-        let is_long = dim >= LONG_SUMS && k >= SOME_CLUSTERS && signal < WEAK_SIGNAL;
+        let is_long = dim >= LONG_SUMS && k > VERY_FEW_CLUSTERS && signal < WEAK_SIGNAL;
+        let is_counted = signal * (dim as f64).sqrt() >= SEEN_COUNT;
         let ring_rounds = 2 + usize::from(hard_to_tell);
         let is_weak = (HOPELESS_SIGNAL..WEAK_SIGNAL).contains(&signal);
         let (share, rounds) = match start {
             Start::Map => (0.6, [0, 2]),
             Start::Even => (0.0, [0, EVEN_ROUNDS]),
-            Start::Rings if is_long => (0.55, [5, LONG_ROUNDS]),
+            Start::Rings if is_long && k >= SOME_CLUSTERS => {
+                if is_counted {
+                    (0.55, [5, LONG_ROUNDS])
+                } else {
+                    (0.65, [4, LONG_ROUNDS])
+                }
+            }
+            Start::Rings if is_long && is_counted => (0.5, [5, FAINT_ROUNDS]),
             Start::Rings if signal >= STRONG_SIGNAL => (0.6, [ring_rounds, CLEAR_ROUNDS]),
             Start::Rings if is_weak && k >= SOME_CLUSTERS => (0.65, [4, FAINT_ROUNDS]),
             Start::Rings if signal >= CLEAR_SIGNAL => (0.5, [ring_rounds, CLEAR_ROUNDS]),
@@ -178,7 +186,8 @@ impl Asked {
             let draws = 3.0 * rounds[1] as f64 / (1.0 - share - search);
             (draws / (noise * noise)).clamp(RADII, MOST_RADII)
         });
-        let count_weight = is_long.then_some(LONG_COUNT_WEIGHT);
+        let is_weighed = is_long && (is_counted || k >= SOME_CLUSTERS);
+        let count_weight = is_weighed.then_some(LONG_COUNT_WEIGHT);
         Choices { start, share, radii, rounds, count_weight, search, surely, widest }
     }
 }
@@ -248,7 +257,10 @@ const CUT_BY_PLANES: usize = 4;
 /// cluster takes two centres.
 pub(super) const CLEAR_SIGNAL: f64 = 30.0;
 /// In so many dimensions weak sums are so long that rounds hardly halve how far centres are off, and more of them do more than the noise that they add
-/// to all. In fewer, a fifth round of rings was found to lose clusters, whose counts have more noise then;
+/// to all,
 const LONG_SUMS: usize = 24;
+/// as long as a typical cluster has so many records, in deviations of what the whole budget would put on a count: with fewer, and in fewer dimensions, a fifth
+/// round of rings was found to lose clusters, whose counts have more noise then;
+const SEEN_COUNT: f64 = 30.0;
 /// and so these weigh more than usual.
 const LONG_COUNT_WEIGHT: f64 = 0.85;
