@@ -20,6 +20,10 @@ pub(super) trait Dual {
     /// residual need not fall.
     const MAX_STALLED: usize = 60;
 
+    /// The least damping while the residual is a group or more. Where pieces change with each step, little of it means long searches for directions
+    /// that are then cut short.
+    const LEAST_DAMPING: f64 = 1e-5;
+
     /// How the gradient reacts to changes of the multipliers.
     type Reaction: Default;
     /// What makes [`solve_approximately`](Self::solve_approximately) fast.
@@ -78,7 +82,7 @@ pub(super) fn maximise<D: Dual>(
             break;
         }
         // In proportion to the residual, so that it vanishes towards the optimum and the last steps are pure Newton steps.
-        damping = damping.max(1e-5 * residual.min(1.0));
+        damping = damping.max(D::LEAST_DAMPING * residual.min(1.0));
         let direction = newton_direction(dual, &point, damping, tolerance);
         let step = line_search(dual, &point, &direction, &mut next);
         std::mem::swap(&mut point, &mut next);

@@ -63,21 +63,6 @@ impl Split {
         jumps.pop();
         jumps
     }
-
-    /// How much a sum moves with its multiplier where nothing is held up: the bins of each step over its weight, in all children.
-    fn freedom(&self) -> Vec<f64> {
-        let mut freedom = vec![0.0; self.steps()];
-        for weights in self.weights.chunks_exact(self.steps()) {
-            let cells = freedom.iter_mut().zip(&self.lengths).zip(weights);
-            cells.for_each(|((sum, length), weight)| *sum += length / weight);
-        }
-        freedom
-    }
-
-    /// The scale of damping.
-    fn mean_freedom(&self) -> f64 {
-        self.freedom().iter().sum::<f64>() / self.steps() as f64
-    }
 }
 
 /// The pieces of all fits.
@@ -88,6 +73,7 @@ impl Dual for Split {
     // A step costs little here, and where noise outweighs what there is, most fits are at zero or at their end for long.
     const MAX_STEPS: usize = 3_000;
     const MAX_STALLED: usize = 600;
+    const LEAST_DAMPING: f64 = 1e-2;
 
     type Reaction = Pieces;
     /// Its diagonal.
@@ -95,10 +81,9 @@ impl Dual for Split {
 
     /// Optimal if no row is held up by its neighbours or by zero.
     fn start(&self) -> Vec<f64> {
-        let freedom = self.freedom();
         let missing = |(step, &total): (usize, &i64)| {
             let rows = self.targets.chunks_exact(self.steps());
-            (total as f64 - rows.map(|row| row[step]).sum::<f64>()) / freedom[step]
+            (total as f64 - rows.map(|row| row[step]).sum::<f64>()) / self.freedom[step]
         };
         self.totals.iter().enumerate().map(missing).collect()
     }
@@ -132,14 +117,14 @@ impl Dual for Split {
         let moved = self.constant_on(&point.reaction, |piece| {
             (up_to[piece.end] - up_to[piece.start]) / piece.weight
         });
-        let damping = damping * self.mean_freedom();
+        let damping = damping * self.mean_freedom;
         let cells = out.iter_mut().zip(direction).zip(&self.lengths).zip(moved);
         cells.for_each(|(((out, value), length), moved)| *out = length * (damping * value + moved));
     }
 
     fn precondition(&self, point: &Point, damping: f64) -> Vec<f64> {
         let moved = self.constant_on(&point.reaction, |piece| 1.0 / piece.weight);
-        let damping = damping * self.mean_freedom();
+        let damping = damping * self.mean_freedom;
         let cells = self.lengths.iter().zip(moved);
         // Any positive number keeps it correct where no fit can move.
         cells.map(|(length, moved)| (length * (damping + length * moved)).max(1e-12)).collect()

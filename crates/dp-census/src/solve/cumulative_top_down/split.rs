@@ -29,6 +29,10 @@ pub(in crate::solve) struct Split {
     pub(super) variances: Vec<f64>,
     /// Where each child's row must end, if that is public.
     pub(super) ends: Option<Vec<i64>>,
+    /// How much a sum moves with its multiplier where nothing is held up: the bins of each step over its weight, in all children.
+    pub(super) freedom: Vec<f64>,
+    /// The mean over steps, the scale of damping.
+    pub(super) mean_freedom: f64,
 }
 
 /// What may be missing in a sum of real rows, in groups, before they become whole numbers.
@@ -58,14 +62,10 @@ impl Split {
         children.clone().for_each(|child| estimates.push_means(child, &runs, &mut targets));
         let precision = children.clone().map(|child| estimates.precision(child));
         let lengths: Vec<f64> = runs.iter().map(|run| run.len() as f64).collect();
-        Self {
-            weights: product(precision.clone(), &lengths),
-            lengths,
-            totals,
-            targets,
-            variances: precision.map(f64::recip).collect(),
-            ends: ends.map(|ends| ends[children].to_vec()),
-        }
+        let weights = product(precision.clone(), &lengths);
+        let ends = ends.map(|ends| ends[children].to_vec());
+        let split = Self::weighted(lengths, totals, targets, weights, ends);
+        Self { variances: precision.map(f64::recip).collect(), ..split }
     }
 
     /// With a weight for each cell. It can be solved nearly only.
@@ -76,7 +76,14 @@ impl Split {
         weights: Vec<f64>,
         ends: Option<Vec<i64>>,
     ) -> Self {
-        Self { lengths, totals, targets, weights, variances: Vec::new(), ends }
+        let mut freedom = vec![0.0; lengths.len()];
+        for weights in weights.chunks_exact(lengths.len().max(1)) {
+            let cells = freedom.iter_mut().zip(&lengths).zip(weights);
+            cells.for_each(|((sum, length), weight)| *sum += length / weight);
+        }
+        let mean_freedom = freedom.iter().sum::<f64>() / lengths.len() as f64;
+        let variances = Vec::new();
+        Self { lengths, totals, targets, weights, variances, ends, freedom, mean_freedom }
     }
 
     /// Near to the closest rows in whole numbers, and by how much real ones did not add up.
@@ -272,13 +279,8 @@ impl Split {
         };
         let targets = rows.iter().flat_map(|row| runs.iter().map(move |&run| mean(row, run)));
         let lengths: Vec<f64> = runs.iter().map(|(start, end)| (end - start) as f64).collect();
-        Self {
-            targets: targets.collect(),
-            weights: product(precision.iter().copied(), &lengths),
-            lengths,
-            totals,
-            variances: precision.iter().map(|precision| 1.0 / precision).collect(),
-            ends,
-        }
+        let weights = product(precision.iter().copied(), &lengths);
+        let split = Self::weighted(lengths, totals, targets.collect(), weights, ends);
+        Self { variances: precision.iter().map(|precision| 1.0 / precision).collect(), ..split }
     }
 }

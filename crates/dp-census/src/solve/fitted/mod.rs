@@ -4,9 +4,9 @@
 //!
 //! 1. Upwards (`upwards`): every row has a best linear estimate from its own noisy row and all below, without bias. Beside it stand
 //!    estimates that are not linear and have less noise: the sum of the monotone fits of its parts, pooled with its own noisy row, and the row
-//!    of the closest table over all levels at once (`joint`). How far to go from the linear one to either, and which is then better, is settled
-//!    for each level and column by Stein's unbiased estimate of the risk; leaves have the second only. What is compared with has no bias,
-//!    so that small biases of thousands of parts, which add up, show.
+//!    of the closest table over all levels at once (`joint`) without its bias (`correct`). How far to go from the linear one to the first is settled
+//!    for each level and column by Stein's unbiased estimate of the risk, and so is how far leaves go to their joint rows; of the two, each cell takes the one with the
+//!    smaller risk. What is compared with has no bias, so that small biases of thousands of parts, which add up, show.
 //! 2. Downwards (`prior`): given the row above, the groups of a part are expected in proportion to its public number of groups, with a
 //!    scatter whose law is fitted to all parts of the level by maximum likelihood. A part without signal becomes its share of its parent.
 //! 3. The closest rows that add up, weighted by how precise each cell is by then, in real numbers to a hundredth of a group; then in whole
@@ -16,6 +16,7 @@
 //!
 //! All of it is of linear time but for the Newton steps of 1 and 3, of which there are some ten each.
 
+mod correct;
 mod joint;
 mod prior;
 mod upwards;

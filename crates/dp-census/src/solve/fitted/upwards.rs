@@ -2,6 +2,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+use super::correct::{Corrected, Pair, corrected};
 use super::joint::Joint;
 use crate::solve::{MAX_VALUE, Problem};
 
@@ -15,28 +16,10 @@ pub(super) struct Upwards<'a> {
     variances: Vec<f64>,
 }
 
-/// How it is settled how far to go from a linear estimate to another one.
-#[derive(Clone, Copy)]
-struct Rule {
-    /// How much risks are those of counts, and not of cumulative cells.
-    by_counts: f64,
-    /// Columns to either side over which risks are averaged: one column's estimate says little.
-    window: usize,
-    /// By how much of the best share a distance counts as bias beforehand.
-    caution: f64,
-    /// From this share on the other one is taken as it is.
-    whole: f64,
-}
-
-impl Rule {
-    /// For monotone fits of parts, of which small biases add up over all of them, and for joint rows of leaves.
-    const OF_CELLS: Self = Self { by_counts: 0.0, window: 6, caution: 0.5, whole: 1.0 };
-    /// For joint rows of inner nodes. One that is off by the same in neighbouring cells is right in its counts, but how far it can be trusted as a
-    /// whole is seen from the cells. It is level over long stretches; with a part of a row that jumps up and down, it has more wrong counts
-    /// than squares say, so that it is taken as it is from a share below a half.
-    const OF_JOINT_ROWS: Self = Self { by_counts: 0.5, window: 20, caution: 0.0, whole: 0.4 };
-}
-
+/// Columns to either side over which risks are averaged: one column's estimate says little.
+const WINDOW: usize = 6;
+/// By how much of the best share a distance counts as bias beforehand, as small biases of fits of parts add up over all of them.
+const CAUTION: f64 = 0.5;
 /// An estimate counts as having at least this share of the variance of the linear one, as its risk is an estimate too.
 const LEAST_RISK: f64 = 0.3;
 
@@ -65,7 +48,7 @@ impl<'a> Upwards<'a> {
         let mut below = Vec::new();
         if joint.is_some() {
             let mut leaves: Vec<Estimate> = tree.leaves().map(leaf).collect();
-            take_joint(&mut leaves, Rule::OF_CELLS, tree.leaves().map(joint_row));
+            take_joint(&mut leaves, tree.leaves().map(joint_row));
             levels.push(leaves);
         }
         for level in (0..tree.levels() - 1).rev() {
@@ -85,12 +68,12 @@ impl<'a> Upwards<'a> {
             let seen = sums.iter().map(|sums| {
                 (&sums.linear[..], sums.of_linear, &sums.fitted[..], &sums.follows[..])
             });
-            let mix = Mix::new(Rule::OF_CELLS, seen);
+            let mix = Mix::new(seen);
             let own = variances[level].max(1e-9);
             let rows = tree.level(level).map(|node| problem.row(node));
             let mut nodes: Vec<Estimate> =
                 rows.zip(&sums).map(|(row, sums)| Estimate::pooled(row, own, sums, &mix)).collect();
-            take_joint(&mut nodes, Rule::OF_JOINT_ROWS, tree.level(level).map(joint_row));
+            take_corrected(&mut nodes, tree.level(level).map(joint_row));
             levels.push(nodes.clone());
             below = nodes;
         }
@@ -173,11 +156,10 @@ impl Estimate {
     }
 }
 
-/// Takes the joint rows of a level where their combination with the linear ones has less risk. Of these rows there is also the share of the
+/// Takes the joint rows of the leaves where their combination with the noisy ones has less risk. Of these rows there is also the share of the
 /// linear variance that they follow.
 fn take_joint<'j>(
     nodes: &mut [Estimate],
-    rule: Rule,
     joint: impl Iterator<Item = Option<(&'j [f64], &'j [f64])>>,
 ) {
     let Some(joint) = joint.collect::<Option<Vec<_>>>() else { return };
@@ -189,7 +171,7 @@ fn take_joint<'j>(
     let seen = nodes.iter().zip(&joint).zip(&follows);
     let seen = seen
         .map(|((node, (row, _)), follows)| (&node.linear[..], node.of_linear, *row, &follows[..]));
-    let mix = Mix::new(rule, seen);
+    let mix = Mix::new(seen);
     for ((node, (row, _)), follows) in nodes.iter_mut().zip(&joint).zip(&follows) {
         for column in 0..row.len() {
             let linear = (node.linear[column], node.of_linear);
@@ -197,6 +179,30 @@ fn take_joint<'j>(
             if risk < node.risks[column] {
                 (node.row[column], node.risks[column], node.follows[column]) =
                     (value, risk, of_value);
+            }
+        }
+    }
+}
+
+/// Takes the joint rows of the inner nodes of a level without their bias, [`corrected`], where they have less risk.
+fn take_corrected<'j>(
+    nodes: &mut [Estimate],
+    joint: impl Iterator<Item = Option<(&'j [f64], &'j [f64])>>,
+) {
+    let Some(joint) = joint.collect::<Option<Vec<_>>>() else { return };
+    let pairs = nodes.iter().zip(joint).map(|(node, (other, follows))| Pair {
+        linear: &node.linear,
+        variance: node.of_linear,
+        other,
+        follows,
+    });
+    let found = corrected(&pairs.collect::<Vec<_>>());
+    for (node, Corrected { row, risks }) in nodes.iter_mut().zip(found) {
+        for (column, (value, follows)) in row.into_iter().zip(risks).enumerate() {
+            let risk = follows.clamp(LEAST_RISK * node.of_linear, node.of_linear);
+            if risk <= node.risks[column] {
+                (node.row[column], node.risks[column], node.follows[column]) =
+                    (value, risk, follows);
             }
         }
     }
@@ -255,44 +261,28 @@ impl Sums {
 struct Mix(Vec<(f64, f64)>);
 
 impl Mix {
-    /// For the nodes of a level: the linear estimate, its variance, the other one, and the covariance of both. Distances are those of counts to
-    /// a part, and else of cumulative cells.
-    fn new<'e>(
-        rule: Rule,
-        nodes: impl Iterator<Item = (&'e [f64], f64, &'e [f64], &'e [f64])>,
-    ) -> Self {
+    /// For the nodes of a level: the linear estimate, its variance, the other one, and the covariance of both.
+    fn new<'e>(nodes: impl Iterator<Item = (&'e [f64], f64, &'e [f64], &'e [f64])>) -> Self {
         // With `n` the linear estimate of variance `V` without bias, `f` the other one and `C` their covariance, the risk of
         // `n + a (f - n)` is `V + a^2 E (f - n)^2 - 2 a (V - C)`. All in units of `V`, and averaged over the nodes of the level.
-        let part = |of_cell: f64, of_count: f64| of_cell + rule.by_counts * (of_count - of_cell);
         let (mut squares, mut saved, mut count) = (Vec::new(), Vec::new(), 0.0);
         for (linear, variance, other, follows) in nodes {
             squares.resize(linear.len(), 0.0);
             saved.resize(linear.len(), 0.0);
             count += 1.0;
-            let mut before = None;
             for (column, (&linear, &other)) in linear.iter().zip(other).enumerate() {
-                let (off, follows) = (other - linear, follows[column] / variance);
-                let cell = (off.powi(2) / variance, 1.0 - follows);
-                // The first count is one cell, the others are differences of two, and have twice the variance.
-                let of_count = before.map_or(cell, |(last, of_last): (f64, f64)| {
-                    let squares = (off - last).powi(2) / (2.0 * variance);
-                    (squares, 1.0 - f64::midpoint(of_last, follows))
-                });
-                squares[column] += part(cell.0, of_count.0);
-                saved[column] += part(cell.1, of_count.1);
-                before = Some((off, follows));
+                squares[column] += (other - linear).powi(2) / variance;
+                saved[column] += 1.0 - follows[column] / variance;
             }
         }
-        let over = |values: &[f64]| over_windows(values, rule.window);
-        let windows = over(&squares).into_iter().zip(over(&saved));
+        let windows = over_windows(&squares).into_iter().zip(over_windows(&saved));
         let best = |(squares, saved): (f64, f64)| {
             let (squares, saved) = (squares / count, saved / count);
             // The best share is `saved` over the expected square. One square says little: with caution, what is beyond it
             // is taken for bias, and the other one is left out where that is much more.
             let best = if squares > 0.0 { saved / squares } else { 0.0 };
-            let share = (best - rule.caution * (1.0 - best)).clamp(0.0, 1.0);
+            let share = (best - CAUTION * (1.0 - best)).clamp(0.0, 1.0);
             let risk = 1.0 + share * share * squares - 2.0 * share * saved;
-            let share = if share >= rule.whole { 1.0 } else { share };
             (share, risk.clamp(LEAST_RISK, 1.0))
         };
         Self(windows.map(best).collect())
@@ -313,12 +303,12 @@ impl Mix {
 }
 
 /// Means over the columns around each.
-fn over_windows(values: &[f64], window: usize) -> Vec<f64> {
+fn over_windows(values: &[f64]) -> Vec<f64> {
     let mut sums = vec![0.0];
     for (column, value) in values.iter().enumerate() {
         sums.push(sums[column] + value);
     }
-    let window = |c: usize| (c.saturating_sub(window), (c + window + 1).min(values.len()));
+    let window = |c: usize| (c.saturating_sub(WINDOW), (c + WINDOW + 1).min(values.len()));
     let mean = |(from, to): (usize, usize)| (sums[to] - sums[from]) / (to - from) as f64;
     (0..values.len()).map(|column| mean(window(column))).collect()
 }
