@@ -288,8 +288,12 @@ pub struct Way<'p> {
 }
 
 /// Names of the ways in a receipt, in the order of the question.
-const WAYS: [&str; question::BETWEEN] =
-    ["the root's row spread", "shares by least regret", "own rows of the lowest level"];
+const WAYS: [&str; question::BETWEEN] = [
+    "the root's row spread",
+    "shares by least regret",
+    "own rows of the lowest level",
+    "most for the lowest level",
+];
 
 /// What comes of the draws.
 struct Noisy {

@@ -67,6 +67,9 @@ const ROOT_ALONE: f64 = 0.9;
 /// What the lowest level gets of the loss where its rows are not drawn to those above, which are little more than their sums then.
 const OWN_SHARE: f64 = 0.99;
 
+/// What levels above the lowest get of shares by roots where that gets most of the loss.
+const ABOVE: f64 = 0.5;
+
 /// Nothing is asked, unless somebody says that it should.
 fn no_question<T>(given: Option<f64>) -> Result<Option<T>, CensusError> {
     let setting = "a question about regions";
@@ -205,9 +208,14 @@ impl<B: Bins> Asked<B> {
             shares
         };
         let own = down_to(tree.levels() - 1);
+        let mut most = LevelShares::RootOfRegions.of(tree)?;
+        most.iter_mut().for_each(|share| *share *= ABOVE);
+        if let Some(lowest) = most.last_mut() {
+            *lowest += 1.0 - ABOVE;
+        }
         let chosen = if method == Method::RootSpread { &[1.0] } else { shares };
         let asking = |between: Vec<usize>| {
-            let first = [vec![1.0], chosen.to_vec(), own.clone()].into_iter();
+            let first = [vec![1.0], chosen.to_vec(), own.clone(), most.clone()].into_iter();
             let ways = first.chain(between.iter().map(|&level| down_to(level)));
             let variances = ways.map(|shares| self.expected_variances(&shares)).collect();
             Asking { tree, model, privacy: self.privacy, groups: self.groups, between, variances }
@@ -231,6 +239,7 @@ impl<B: Bins> Asked<B> {
             self.course(rest, Method::RootSpread, true, shares.to_vec())?,
             self.course(rest, method, true, shares.to_vec())?,
             self.course(rest, Method::Fitted, false, own)?,
+            self.course(rest, Method::Fitted, true, most.clone())?,
         ];
         for &level in &asking.between {
             ways.push(self.course(rest, Method::Fitted, true, down_to(level))?);

@@ -28,8 +28,10 @@ pub(super) const SPREAD: usize = 0;
 pub(super) const CHOSEN: usize = 1;
 /// Nearly all for the lowest level, whose rows are not drawn to anything.
 pub(super) const OWN: usize = 2;
+/// Most for the lowest level, whose rows are drawn.
+pub(super) const MOST: usize = 3;
 /// The first of those that give nearly all to a level between, and spread its rows; in the order of levels.
-pub(super) const BETWEEN: usize = 3;
+pub(super) const BETWEEN: usize = 4;
 
 /// The numbers are counted in this part of a group.
 const UNIT: i64 = 1 << 13;
@@ -62,6 +64,10 @@ const ALIKE: f64 = 0.2;
 const OWN_FROM: (f64, f64) = (0.4, 3.5);
 /// And from these, of what they differ from the row of the lowest level between by, as it may be that which is unlike.
 const OWN_BELOW: (f64, f64) = (0.4, 2.5);
+/// Most for the lowest level is a way from these on, of what leaves differ from the root's row by and of what they differ from that of the lowest level between by. Below, levels above lose more than the sum over all levels says.
+const MOST_FROM: (f64, f64) = (0.2, 2.0);
+/// And only if more than this share of the former is what leaves differ by from the level above them, which has little of the loss then.
+const MOST_OF: f64 = 0.5;
 /// Rows of a level between are a way only if they are seen to be unlike the root's: by so many deviations, whatever the share of the most.
 const UNLIKE_ABOVE: (f64, f64) = (0.0, 2.0);
 /// Of several levels, regions that are all alike are one case of many; so each level on which they are counts as much.
@@ -87,7 +93,7 @@ pub(super) struct Question {
     /// For each number the level from whose rows others are told, and that of these.
     levels: Vec<(usize, usize)>,
     /// The most that rows of the lowest level can differ by from the root's, and from those of the last level above that is asked about. Infinite where the
-    /// numbers do not tell what they differ from, so that own rows are no way.
+    /// numbers do not tell what they differ from, so that own rows and most for the lowest level are no ways.
     most: [f64; 2],
     /// Deviation of the noise in groups.
     deviation: f64,
@@ -171,10 +177,13 @@ impl Asking<'_> {
             .map(|(likeness, power)| {
                 let errors =
                     self.errors(likeness, self.model.sizes(*power), |likeness| likeness == 0.0);
-                // Own rows are taken only where regions are as unlike as can be.
+                // Own rows are taken only where regions are as unlike as can be. Whether most for the lowest level is better has never decided that it is worth asking.
                 let unlike = likeness.last().is_some_and(|&likeness| likeness >= 0.3);
                 let own = unlike && self.tells_own_rows();
-                let ways = errors.iter().enumerate().filter(|(way, _)| *way != OWN || own);
+                let ways = errors
+                    .iter()
+                    .enumerate()
+                    .filter(|&(way, _)| if way == OWN { own } else { way != MOST });
                 let best = ways.map(|(_, &error)| error).fold(f64::INFINITY, f64::min);
                 errors[CHOSEN] / best
             })
@@ -285,14 +294,23 @@ impl Question {
             answers.iter().sum::<f64>() > (share * most).max(deviations * deviation)
         };
         let [from_root, from_above] = self.most;
-        // Rows are no farther from the root's than the sum says.
-        let own = is_far(&answers, from_root, OWN_FROM)
-            && is_far(&answers[answers.len().saturating_sub(1)..], from_above, OWN_BELOW);
+        // Rows are no farther from the root's than the sum says, and what they are from those of the level above is told by the last number.
+        let lowest = &answers[answers.len().saturating_sub(1)..];
+        let are_far = |from, from_last| {
+            is_far(&answers, from_root, from) && is_far(lowest, from_above, from_last)
+        };
+        let own = are_far(OWN_FROM, OWN_BELOW);
         let number = self.cases.first().map_or(0, |case| case.errors.len());
-        let is_seen =
-            |way: usize| way < BETWEEN || is_far(&answers[..=way - BETWEEN], 0.0, UNLIKE_ABOVE);
-        let ways: Vec<usize> =
-            (0..number).filter(|&way| if way == OWN { own } else { is_seen(way) }).collect();
+        let is_seen = |way: usize| match way {
+            OWN => own,
+            MOST => {
+                are_far(MOST_FROM, MOST_FROM)
+                    && lowest.iter().sum::<f64>() > MOST_OF * answers.iter().sum::<f64>()
+            }
+            BETWEEN.. => is_far(&answers[..=way - BETWEEN], 0.0, UNLIKE_ABOVE),
+            _ => true,
+        };
+        let ways: Vec<usize> = (0..number).filter(|&way| is_seen(way)).collect();
         let mut regrets = vec![0.0; number];
         // Rows that are that far from those above have few sizes of their own.
         for case in self.cases.iter().filter(|case| case.few || !own) {
