@@ -279,15 +279,15 @@ fn real(effort: Effort) -> Found {
     found
 }
 
-/// Plans that ask, on tables for which each of the ways is best: all of them are gone, or nothing has been shown about one. Of counties in a nation there are three; in states there is a
-/// fourth, to spread the rows of these.
+/// Plans that ask, on tables for which each of the ways is best: all of them are gone, or nothing has been shown about one. Of counties in a nation there are four; in states there is a
+/// fifth, to spread the rows of these.
 fn ways(effort: Effort) -> Found {
     let mut found = Found::claim(1.0);
     let mut rng = effort.rng(83);
     let counties: u32 = 12;
     let of_nation: Vec<u32> = (0..counties).map(|_| 0).collect();
     let of_states: Vec<u32> = [0; 3].into_iter().chain((0..counties).map(|i| 1 + i / 4)).collect();
-    for (parents, ways) in [(of_nation, 3), (of_states, 4)] {
+    for (parents, ways) in [(of_nation, 4), (of_states, 5)] {
         let gone: Vec<Cell<bool>> = (0..ways).map(|_| Cell::new(false)).collect();
         for round in 0..effort.of(2, 20) * ways {
             let pair = one_group_grows(counties as usize, round, ways, &mut rng);
@@ -320,7 +320,8 @@ fn ways(effort: Effort) -> Found {
     found
 }
 
-/// A table of forty sizes, and another with one larger group: alike counties of few groups and of many, counties of few sizes each, and states of few sizes each with alike counties.
+/// A table of forty sizes, and another with one larger group: alike counties of few groups and of many, counties of few sizes each, counties of which half of the groups are empty
+/// and the others have few sizes, and states of few sizes each with alike counties.
 fn one_group_grows(
     counties: usize,
     round: usize,
@@ -333,11 +334,17 @@ fn one_group_grows(
     let mut own = [0; 2];
     for (county, row) in counts.chunks_exact_mut(columns).enumerate() {
         let kind = round % kinds;
-        if kind != 3 || county % 4 == 0 {
+        if kind != 4 || county % 4 == 0 {
             own = own.map(|_| rng.random_range(0..columns));
         }
-        for group in 0..[4, 100_000, 400, 400][kind] {
-            row[if kind >= 2 { own[group % 2] } else { group % columns }] += 1;
+        for group in 0..[4, 100_000, 400, 40, 400][kind] {
+            let column = match kind {
+                3 if group % 2 == 0 => 0,
+                3 => 1 + county * 5 % 30 + group / 10,
+                2.. => own[group % 2],
+                _ => group % columns,
+            };
+            row[column] += 1;
         }
     }
     let cell = round % counties * columns + (round * 7) % (columns - 1);

@@ -208,8 +208,8 @@ impl<B: Bins> Asked<B> {
             shares
         };
         let own = down_to(tree.levels() - 1);
-        let mut most = LevelShares::RootOfRegions.of(tree)?;
-        most.iter_mut().for_each(|share| *share *= ABOVE);
+        let roots = LevelShares::RootOfRegions.of(tree)?;
+        let mut most: Vec<f64> = roots.into_iter().map(|share| ABOVE * share).collect();
         if let Some(lowest) = most.last_mut() {
             *lowest += 1.0 - ABOVE;
         }

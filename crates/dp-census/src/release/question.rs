@@ -65,7 +65,7 @@ const OWN_FROM: (f64, f64) = (0.4, 3.5);
 /// And from these, of what they differ from the row of the lowest level between by, as it may be that which is unlike.
 const OWN_BELOW: (f64, f64) = (0.4, 2.5);
 /// Most for the lowest level is a way from these on, of what leaves differ from the root's row by and of what they differ from that of the lowest level between by. Below, levels above lose more than the sum over all levels says.
-const MOST_FROM: (f64, f64) = (0.2, 2.0);
+const MOST_FROM: (f64, f64) = (0.12, 2.0);
 /// And only if more than this share of the former is what leaves differ by from the level above them, which has little of the loss then.
 const MOST_OF: f64 = 0.5;
 /// Rows of a level between are a way only if they are seen to be unlike the root's: by so many deviations, whatever the share of the most.
