@@ -177,7 +177,7 @@ impl Asking<'_> {
             .map(|(likeness, power)| {
                 let errors =
                     self.errors(likeness, self.model.sizes(*power), |likeness| likeness == 0.0);
-                // Own rows are taken only where regions are as unlike as can be. Whether most for the lowest level is better has never decided that it is worth asking.
+                // Own rows are taken only where regions are as unlike as can be. Most for the lowest level does not count: asking for its sake cost more than it won.
                 let unlike = likeness.last().is_some_and(|&likeness| likeness >= 0.3);
                 let own = unlike && self.tells_own_rows();
                 let ways = errors
