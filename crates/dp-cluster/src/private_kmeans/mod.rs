@@ -42,7 +42,8 @@
 //! - How many rounds there are, and what the start gets, by the number of clusters and by the *signal*, `n mu / (k sqrt(d))`: how long a typical
 //!   cluster's sum is in standard deviations of the noise that the whole budget would put on it. Two ring rounds cut clusters and put them short of where they are, which a
 //!   third mends where the signal is weak (below 12) or clear (30 and more), or there are 20 clusters and more. Of 16 clusters and above a start misses one easily, so it gets more
-//!   and has four rounds if the signal is weak. From 24 dimensions on, where the noise of a sum is long, it then has five for any number, if counts are seen.
+//!   and has four rounds if the signal is weak. From 24 dimensions on, where the noise of a sum is long, it then has five, and four for fewer clusters, if counts
+//!   are seen.
 //! - Rounds of re-centring: three where the signal is clear, as they do all that can be done. Where it is not, a round divides what a centre is off by two, more or
 //!   less, and there are six, or eight in many dimensions for 16 clusters and above.
 //! - Where centres are after a map: up to 48 clusters a mixture of normal clusters that is fitted to the map, of more parts than there are clusters. If

@@ -163,7 +163,8 @@ impl Asked {
                     (0.65, [4, LONG_ROUNDS])
                 }
             }
-            Start::Rings if is_long && is_counted => (0.5, [5, FAINT_ROUNDS]),
+            // A fifth round of rings loses small ones of few clusters.
+            Start::Rings if is_long && is_counted => (0.55, [4, FAINT_ROUNDS]),
             Start::Rings if signal >= STRONG_SIGNAL => (0.6, [ring_rounds, CLEAR_ROUNDS]),
             Start::Rings if is_weak && k >= SOME_CLUSTERS => (0.65, [4, FAINT_ROUNDS]),
             Start::Rings if signal >= CLEAR_SIGNAL => (0.5, [ring_rounds, CLEAR_ROUNDS]),
