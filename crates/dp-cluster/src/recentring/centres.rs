@@ -17,10 +17,13 @@ const GROWTH: f64 = 4.0;
 /// A point counts as far beyond the radius from this many radii on.
 const FAR: f64 = 2.0;
 /// A round changes which records are at a centre: its count is expected to change by this part.
-const COUNT_DRIFT: f64 = 0.1;
-/// The squared radius of a centre grows by this part of the squared length by which it may be off more than usual. All of that would be too much: its noise is
-/// as long as its radius, so that one which has fewer records than its count says would never settle.
-const OF_EXCESS: f64 = 0.5;
+const COUNT_DRIFT: f64 = 0.15;
+/// The squared radius of a centre grows by so many times the squared length by which it may be off more than usual,
+const OF_EXCESS: f64 = 2.0;
+/// or by this part of it where the noise of the usual centre is longer than that, in radii: noise is as long as the radius, so that a centre which has fewer records
+/// than its count says would never settle.
+const OF_EXCESS_IN_NOISE: f64 = 0.5;
+const LONG_NOISE: f64 = 0.5;
 /// A residual says that a centre is off by more than was known, if it is longer by so many deviations of what noise makes of its square.
 const SURELY_OFF: f64 = 2.0;
 /// No more than this part of a step is taken to be hidden: a lost centre may be four times as far off as it moved, as its radius grows.
@@ -179,22 +182,25 @@ impl Centres {
         variances.retain(|variance| variance.is_finite());
         variances.sort_by(f64::total_cmp);
         let usual = variances.get(variances.len().saturating_sub(1) / 2).copied().unwrap_or(0.0);
+        let mut counts: Vec<f64> = self.standings.iter().map(|one| one.count).collect();
+        counts.sort_by(f64::total_cmp);
         let dim = self.dim as f64;
+        let noise_of = |count: f64| round.noise() * dim.sqrt() / (count * UNITS as f64);
+        let is_long = noise_of(counts[counts.len() / 2]) > LONG_NOISE;
+        let of_excess = if is_long { OF_EXCESS_IN_NOISE } else { OF_EXCESS };
         for standing in &mut self.standings {
             let excess = dim * (standing.known() - usual);
             let mut radius = chosen;
             if excess.is_finite() && excess > 0.0 {
-                radius = (chosen * chosen + OF_EXCESS * excess).sqrt();
+                radius = (chosen * chosen + of_excess * excess).sqrt();
             }
             if standing.is_lost {
                 // Not so far that the noise of one round would be as long as the radius itself.
-                let noise = round.noise() * dim.sqrt() / (standing.count * UNITS as f64);
-                let growth = (0.5 / noise).clamp(1.0, GROWTH);
+                let growth = (0.5 / noise_of(standing.count)).clamp(1.0, GROWTH);
                 radius = radius.max(growth * standing.radius);
             }
             standing.radius = radius.min(longest);
-            let noise = round.noise() * dim.sqrt() / (standing.count * UNITS as f64);
-            standing.clip = clipped_to(noise) * standing.radius;
+            standing.clip = clipped_to(noise_of(standing.count)) * standing.radius;
         }
     }
 
