@@ -471,6 +471,23 @@ mod tests {
         assert!(worst <= 1.0 && worst > 0.8, "{worst}");
     }
 
+    /// Most for the lowest level is the best way, if it is one: rows are far enough from the root's, and most of that from the level above; and own rows are one only if these are
+    /// far enough from the level above, too.
+    #[test]
+    fn ways_are_those_that_the_answers_allow() {
+        let privacy = Privacy::pure(1.0).expect("valid");
+        let noise = LevelNoise::of_numbers(privacy, &[unlikeness_length(9); 2]).expect("valid");
+        let errors = vec![5.0, 4.0, 1.5, 1.0, 2.0];
+        let cases = vec![Case { few: true, weight: 1.0, numbers: vec![0.0; 2], errors }];
+        let (levels, most) = (vec![(0, 1), (1, 2)], [1_000.0; 2]);
+        let question = Question { noise, levels, most, deviation: 10.0, cases };
+        let way = |answers: [i64; 2]| question.way(&answers.map(|answer| answer * UNIT));
+        assert_eq!(way([0, 300]), MOST);
+        assert_eq!(way([0, 110]), CHOSEN);
+        assert_eq!(way([90, 110]), BETWEEN);
+        assert_eq!(way([310, 300]), BETWEEN);
+    }
+
     /// Of 87 regions one has the most groups of the size that is entered, and each has a single one of the size that is left. Found by climbing.
     #[test]
     fn a_table_on_which_the_bound_is_nearly_reached() {
