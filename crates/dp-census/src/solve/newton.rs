@@ -20,9 +20,9 @@ pub(super) trait Dual {
     /// residual need not fall.
     const MAX_STALLED: usize = 60;
 
-    /// The least damping while the residual is a group or more. Where pieces change with each step, little of it means long searches for directions
-    /// that are then cut short.
-    const LEAST_DAMPING: f64 = 1e-5;
+    /// The least damping while the residual is a group or more, on the way. Where pieces change with each step, little of it means long searches for directions
+    /// that are then cut short. Near the end, and where it leads no further, it is [`LITTLE_DAMPING`].
+    const LEAST_DAMPING: f64 = LITTLE_DAMPING;
 
     /// How the gradient reacts to changes of the multipliers.
     type Reaction: Default;
@@ -48,7 +48,9 @@ pub(super) trait Dual {
     fn solve_approximately(&self, factors: &Self::Factors, rhs: &mut [f64], scratch: &mut [f64]);
 }
 
-/// The same near the end, where only rounding is left.
+/// Damping that keeps a step solvable, and lets multipliers go as far as they have to if the gradient depends little on them.
+const LITTLE_DAMPING: f64 = 1e-5;
+/// [`Dual::MAX_STALLED`] near the end, where only rounding is left.
 const MAX_STALLED_AT_THE_END: usize = 6;
 /// Cuts of a step in the line search, by a factor of 2 to 20 each.
 const MAX_CUTS: usize = 40;
@@ -73,16 +75,28 @@ pub(super) fn maximise<D: Dual>(
     dual.evaluate(&mut point, None);
     let mut best = (largest(&point.gradient), point.multipliers.clone());
     let (mut damping, mut stalled): (f64, usize) = (0.0, 0);
+    let mut again = false;
     for _ in 0..most_steps {
-        // The gradient is what is missing in each sum, so that its largest entry is how far the rows are from adding up.
-        let residual = largest(&point.gradient);
         let at_the_end = best.0 <= 1e3 * tolerance;
-        let patience = if at_the_end { MAX_STALLED_AT_THE_END } else { D::MAX_STALLED };
-        if best.0 <= tolerance || stalled > patience {
+        let patience = if at_the_end && !again { MAX_STALLED_AT_THE_END } else { D::MAX_STALLED };
+        // Where the best residual is small, damping has been little anyway.
+        let is_damped = !again && D::LEAST_DAMPING * best.0.min(1.0) > LITTLE_DAMPING;
+        if best.0 <= tolerance || stalled > patience && !is_damped {
             break;
         }
+        if stalled > patience {
+            // Much damping keeps steps short. They have to be long where noise outweighs all groups, and for a sum that moves far less with its multiplier than the mean of
+            // them: once more from the best point.
+            (again, damping, stalled) = (true, 0.0, 0);
+            next.multipliers.clone_from(&best.1);
+            dual.evaluate(&mut next, Some(&point));
+            std::mem::swap(&mut point, &mut next);
+        }
+        let least_damping = if again || at_the_end { LITTLE_DAMPING } else { D::LEAST_DAMPING };
+        // The gradient is what is missing in each sum, so that its largest entry is how far the rows are from adding up.
+        let residual = largest(&point.gradient);
         // In proportion to the residual, so that it vanishes towards the optimum and the last steps are pure Newton steps.
-        damping = damping.max(D::LEAST_DAMPING * residual.min(1.0));
+        damping = damping.max(least_damping * residual.min(1.0));
         let direction = newton_direction(dual, &point, damping, tolerance);
         let step = line_search(dual, &point, &direction, &mut next);
         std::mem::swap(&mut point, &mut next);

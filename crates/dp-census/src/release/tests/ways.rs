@@ -162,7 +162,8 @@ fn regions_that_are_unlike_but_not_all_their_own_get_most_of_the_loss() {
     let plan = Census::new(regions(5, 8), up_to(59), 40 * groups, pure(0.1), settings);
     let plan = plan.expect("valid");
     let way = plan.ways().nth(3).expect("of five");
-    assert!(way.draws && way.shares[2] > 0.8, "{way:?}");
+    // Half of what there is for the regions alone, and half by roots.
+    assert!(way.draws && (0.8..0.95).contains(&way.shares[2]), "{way:?}");
     let receipt = plan.receipt().to_string();
     assert!(receipt.contains("most for the lowest level"), "{receipt}");
     let taken = |seed| {
@@ -171,6 +172,28 @@ fn regions_that_are_unlike_but_not_all_their_own_get_most_of_the_loss() {
     };
     let taken: Vec<usize> = (0..10).map(taken).collect();
     assert!(taken.iter().filter(|&&way| way == 3).count() >= 8, "{taken:?}");
+}
+
+/// So many groups that some sums move a million times as far with their multipliers as others: rows still add up to a hundredth of a group before they are whole.
+#[test]
+fn rows_of_very_many_groups_add_up() {
+    let (columns, groups) = (40, 1_i64 << 26);
+    let mut table = vec![0; 21 * columns];
+    for (region, row) in table.chunks_exact_mut(columns).enumerate() {
+        let [one, other] = [7 * region, 3 * region + 1].map(|size| size % columns);
+        row[one] += groups * 2 / 3;
+        row[other] += groups - groups * 2 / 3;
+    }
+    let table = GroupSizes::from_table(up_to(39), table).expect("a table");
+    let settings = with_totals(table.groups_of_regions());
+    let plan = Census::new(regions(3, 7), up_to(39), 21 * groups, pure(1.0), settings);
+    let plan = plan.expect("valid");
+    for seed in 0..6 {
+        let release = plan.with_evidence().simulate(&table, &mut rng(seed)).expect("it fits");
+        let (released, evidence) = release.output;
+        let proof = plan.certify(&released, &evidence).expect("of this plan");
+        assert!(proof.feasible && proof.residual < 0.02, "{proof:?}");
+    }
 }
 
 /// Five states of three sizes each, whose counties are alike: the rows of the states are all that is drawn, and each county has its share of them.
