@@ -20,7 +20,7 @@ pub(super) trait Dual {
     /// residual need not fall.
     const MAX_STALLED: usize = 60;
 
-    /// The least damping while the residual is a group or more, on the way. Where pieces change with each step, little of it means long searches for directions
+    /// The least damping on the way, while the residual is far above the tolerance. Where pieces change with each step, little of it means long searches for directions
     /// that are then cut short. Near the end, and where it leads no further, it is [`LITTLE_DAMPING`].
     const LEAST_DAMPING: f64 = LITTLE_DAMPING;
 
@@ -92,7 +92,9 @@ pub(super) fn maximise<D: Dual>(
             dual.evaluate(&mut next, Some(&point));
             std::mem::swap(&mut point, &mut next);
         }
-        let least_damping = if again || at_the_end { LITTLE_DAMPING } else { D::LEAST_DAMPING };
+        // From a few groups of a split on: from more, dense splits take longer, and from less, some rows of very many groups do not add up.
+        let is_near = best.0 <= 3e2 * tolerance;
+        let least_damping = if again || is_near { LITTLE_DAMPING } else { D::LEAST_DAMPING };
         // The gradient is what is missing in each sum, so that its largest entry is how far the rows are from adding up.
         let residual = largest(&point.gradient);
         // In proportion to the residual, so that it vanishes towards the optimum and the last steps are pure Newton steps.
