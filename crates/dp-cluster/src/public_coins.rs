@@ -20,6 +20,7 @@ pub(crate) enum Purpose {
     BucketSolver,
     Quadtrees,
     EvenCentres,
+    SpareCentres,
 }
 
 /// The public generator for a purpose.

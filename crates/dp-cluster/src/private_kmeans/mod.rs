@@ -44,6 +44,10 @@
 //!   third mends where the signal is weak (below 12) or clear (30 and more), or there are 20 clusters and more. Of 16 clusters and above a start misses one easily, so it gets more
 //!   and has four rounds if the signal is weak. From 24 dimensions on, where the noise of a sum is long, it then has five, and four for fewer clusters, if counts
 //!   are seen.
+//! - Which centres wait. Where rings see fewer clusters than there are centres, the others only cut these in parts, and what noise hides is far from all. A spare centre begins in the
+//!   middle of all if that is worth more: many dimensions have it nearer to clusters that are not seen than any other centre is. It has to pay for half a standard deviation of a ring's
+//!   count, and six clusters have to be seen. So 12 clusters of sizes 100 : 10 : 1 (100,000 records) cost 7.7 -> 6.1 times k-means in ten dimensions at .1 and 9.4 -> 6.8 in thirty
+//!   (means of 40 sets). Where nothing is hidden it costs 1 to 5 % on three of 35 kinds, and nothing on the others.
 //! - Rounds of re-centring: three where the signal is clear, as they do all that can be done. Where it is not, a round divides what a centre is off by two, more or
 //!   less, and there are six, or eight in many dimensions for 16 clusters and above.
 //! - Where centres are after a map: up to 48 clusters a mixture of normal clusters that is fitted to the map, of more parts than there are clusters. If
@@ -196,6 +200,7 @@ mod mixture;
 mod number;
 mod on_map;
 mod params;
+mod spare;
 mod sparse;
 #[cfg(test)]
 mod tests;

@@ -10,6 +10,7 @@ use super::even::Even;
 use super::number;
 use super::on_map::OnMap;
 use super::params::{Asked, Choices, Start};
+use super::spare;
 use crate::map::{PrivateMap, PrivateMapSettings};
 use crate::passes::{Question, asks, is_inside, is_there};
 use crate::private_box::{BoxSearch, BoxState, FoundBox};
@@ -209,11 +210,17 @@ impl Way {
                 }
             }
             (At::Rings(public_box, state), StartPlan::Rings(_, rings)) => {
+                let count_noise = rings.count_standard_deviation();
                 match rings.finer_in(public_box.clone()).answer(state, counted, draws) {
                     Next::Ask(state, question) => Next::Ask(At::Rings(public_box, state), question),
                     Next::Done(found) => {
                         let finds_k = asked.settings.finds_k;
-                        let found = if finds_k { number::clusters(found) } else { found };
+                        let found = if finds_k {
+                            number::clusters(found)
+                        } else {
+                            let (noise, seed) = (count_noise, asked.settings.public_seed);
+                            spare::with_spare(found, asked.k, noise, seed)
+                        };
                         let rings::Found { clustering, of_cells, reach, noise, .. } = found;
                         let is_inside = |centre: &[f64]| public_box.contains(centre);
                         let are_inside = clustering.centres.view().rows().all(is_inside);

@@ -95,6 +95,25 @@ fn few_large_amounts_count() {
 }
 
 /// Clusters on a plane, and every sixth record anywhere.
+/// Noise hides four small clusters of twelve. In twenty dimensions a centre that waits in the middle of all is nearer to them than those of others, and moves there.
+#[test]
+fn clusters_that_noise_hides_are_not_far_from_a_centre() {
+    let (dim, runs) = (20, 4);
+    let mut cost = 0.0;
+    for seed in 0..runs {
+        let mut rng = rng(seed);
+        let centres: Vec<f64> = (0..12 * dim).map(|_| rng.random_range(3.0..97.0)).collect();
+        let mut coords = Vec::new();
+        for (number, centre) in centres.chunks_exact(dim).enumerate() {
+            for _ in 0..if number < 8 { 2_400 } else { 40 } {
+                coords.extend(centre.iter().map(|x| x + normal(&mut rng)));
+            }
+        }
+        cost += lost(coords, dim, 12, 0.5, seed) / f64::from(u32::try_from(runs).expect("few"));
+    }
+    assert!(cost < 7.5, "{cost} times k-means");
+}
+
 #[test]
 fn records_that_are_anywhere_count() {
     let mut rng = rng(42);
