@@ -46,7 +46,7 @@
 //!   are seen.
 //! - Which centres wait. Where rings see fewer clusters than there are centres, the others only cut these in parts, and what noise hides is far from all. A spare centre begins in the
 //!   middle of all if that is worth more: many dimensions have it nearer to clusters that are not seen than any other centre is. It has to pay for half a standard deviation of a ring's
-//!   count, and six clusters have to be seen. So 12 clusters of sizes 100 : 10 : 1 (100,000 records) cost 7.7 -> 6.1 times k-means in ten dimensions at .1 and 9.4 -> 6.8 in thirty
+//!   count, and six other centres have to be left; for up to 512 clusters. So 12 clusters of sizes 100 : 10 : 1 (100,000 records) cost 7.7 -> 6.1 times k-means in ten dimensions at .1 and 9.4 -> 6.8 in thirty
 //!   (means of 40 sets). Where nothing is hidden it costs 1 to 5 % on three of 35 kinds, and nothing on the others.
 //! - Rounds of re-centring: three where the signal is clear, as they do all that can be done. Where it is not, a round divides what a centre is off by two, more or
 //!   less, and there are six, or eight in many dimensions for 16 clusters and above.

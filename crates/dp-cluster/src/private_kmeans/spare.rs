@@ -18,7 +18,7 @@ use crate::rings::Found;
 /// A spare centre is expected to be nearest to so many records that noise hides, in deviations of its counts. With more, centres of clusters that are seen are given up where
 /// nothing is hidden: measured.
 const HIDDEN: f64 = 0.5;
-/// Fewer clusters that are seen do not say where others may be.
+/// Fewer other centres do not say where clusters may be.
 const FEWEST: usize = 6;
 /// Spare centres are apart by this part of the deviation of all centres in each coordinate, in random directions: they part what is nearest to them.
 const APART: f64 = 0.1;
@@ -27,12 +27,11 @@ const MOST: usize = 512;
 
 /// What rings have found for `k` clusters, with spare centres in the middle where these are worth more.
 pub(super) fn with_spare(found: Found, k: usize, count_noise: f64, public_seed: u64) -> Found {
-    let mut seen = Seen::new(&found);
-    if k > MOST || seen.rows.len() < FEWEST {
+    if k > MOST || found.clustering.centres.len() < FEWEST {
         return found;
     }
-    let mut spare = 0;
-    while spare < k && seen.rows.len() >= FEWEST {
+    let (mut seen, mut spare) = (Seen::new(&found), 0);
+    loop {
         // The first spare centre comes closest to what is hidden.
         let worth = |nearer: f64| HIDDEN * count_noise * nearer / (spare + 1) as f64;
         let fewer = if seen.rows.len() + spare < k {

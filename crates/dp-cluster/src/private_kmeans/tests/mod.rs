@@ -94,7 +94,6 @@ fn few_large_amounts_count() {
     assert!(lost.iter().all(|lost| *lost < 1.5), "{lost:?}");
 }
 
-/// Clusters on a plane, and every sixth record anywhere.
 /// Noise hides four small clusters of twelve. In twenty dimensions a centre that waits in the middle of all is nearer to them than those of others, and moves there.
 #[test]
 fn clusters_that_noise_hides_are_not_far_from_a_centre() {
@@ -114,6 +113,7 @@ fn clusters_that_noise_hides_are_not_far_from_a_centre() {
     assert!(cost < 7.5, "{cost} times k-means");
 }
 
+/// Clusters on a plane, and every sixth record anywhere.
 #[test]
 fn records_that_are_anywhere_count() {
     let mut rng = rng(42);
