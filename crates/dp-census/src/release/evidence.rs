@@ -1,5 +1,5 @@
 use super::params::Course;
-use super::{GroupTable, Method, RealGroupTable};
+use super::{GroupTable, Method, RealGroupTable, post};
 use crate::solve::{
     Problem, chain, cumulative, cumulative_top_down, edf, fitted, monotone_rows, top_down, tree,
 };
@@ -85,7 +85,7 @@ impl Evidence {
                 let solution = fitted::solve_upper(problem, &variances, totals, course.draws);
                 exact(solution.counts == counts, solution.residual)
             }
-            (Method::RootSpread, _) => exact(fitted::spread(problem, totals) == counts, 0.0),
+            (Method::RootSpread, _) => exact(post::spread(course, problem, totals) == counts, 0.0),
             (Method::CumulativeTopDown | Method::Cumulative, _) => exact(false, f64::INFINITY),
             (Method::CumulativeThenTree, _) => of_exchange(monotone_rows::certify(problem, counts)),
             (Method::Counts, _) => of_exchange(tree::certify(problem, counts)),

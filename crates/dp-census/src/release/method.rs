@@ -30,6 +30,7 @@ pub enum Method {
     TopDown,
     /// Noise on the cumulative counts of the first region only, which gets all of the loss; the others get their share of it by their public
     /// numbers of groups, or equal shares without. The baseline that says whether a release tells anything about the regions.
+    /// Asked for, its row is the closest one to the noise; where [`Method::Fitted`] comes to it, the row is smoothed first, as far as noisy values ask for it.
     RootSpread,
     /// Noise on one cumulative chain through all regions of a level (`M_c^ch`), as much as that takes: in proportion to the number of
     /// regions. Published with noise for one region, which is not private; useless with enough. Here for comparison.

@@ -106,6 +106,8 @@ pub(super) struct Course {
     pub(super) method: Method,
     /// Of the fitted method: whether regions are drawn to the row above.
     pub(super) draws: bool,
+    /// Of a root's row that is spread: whether it is smoothed. The baseline, if asked for, is not.
+    pub(super) smooths: bool,
     /// Of the levels that are looked at; the rows of the last of these are spread if there are more.
     pub(super) shares: Vec<f64>,
     pub(super) noise: Noise,
@@ -273,7 +275,8 @@ impl<B: Bins> Asked<B> {
         assert!(spent <= allowed * (1.0 + 1e-12), "shares add up to one and were rounded down");
         let mut weights = noise.weights(MAX_WEIGHT);
         weights.resize(tree.levels(), 1);
-        Ok(Course { method, draws, shares, noise, weights })
+        let smooths = self.settings.method == Method::Fitted;
+        Ok(Course { method, draws, smooths, shares, noise, weights })
     }
 
     fn check_region_groups(&self) -> Result<(), CensusError> {

@@ -30,10 +30,19 @@ pub(super) fn whole_numbers(
         Method::CumulativeThenTree => monotone_rows::solve(problem),
         Method::Counts => tree::solve(problem),
         Method::TopDown => top_down::solve(problem),
-        Method::RootSpread => fitted::spread(problem, totals),
+        Method::RootSpread => spread(course, problem, totals),
         Method::Chain => chain::solve(problem),
     };
     (table, Proof::None)
+}
+
+/// The table of the root's row alone.
+pub(super) fn spread(course: &Course, problem: &Problem<'_>, totals: Option<&[i64]>) -> Vec<i64> {
+    let of_root = course.noise.variances().first().copied().filter(|_| course.smooths);
+    match of_root {
+        Some(variance) => fitted::spread_smoothed(problem, variance, totals),
+        None => fitted::spread(problem, totals),
+    }
 }
 
 /// The closest consistent table of counts, in real numbers, and the cumulative one if it came from there.

@@ -28,6 +28,7 @@ fn shares_are_chosen_by_public_facts() {
 }
 
 /// Where nothing is seen of the regions, the default is the root's row alone, draw by draw; and not where shares are given or something is seen.
+/// It smooths that row, which the baseline does not.
 #[test]
 fn regions_without_signal_leave_all_of_the_loss_to_the_root() {
     let table = sizes(20, 5, 21);
@@ -35,13 +36,18 @@ fn regions_without_signal_leave_all_of_the_loss_to_the_root() {
         let totals = with_totals(table.groups_of_regions());
         let settings = CensusSettings { method, shares, ..totals };
         let plan = Census::new(nation(), up_to(4), table.groups(), pure(epsilon), settings);
-        let release = plan.expect("valid").simulate(&table, &mut rng(3)).expect("it fits");
-        release.output.into_counts()
+        let plan = plan.expect("valid");
+        let release = plan.with_evidence().simulate(&table, &mut rng(3)).expect("it fits");
+        let (counts, evidence) = release.output;
+        assert!(plan.certify(&counts, &evidence).expect("of this plan").feasible);
+        (evidence.noisy().to_vec(), counts.into_counts())
     };
     let spread = |epsilon| release(Method::RootSpread, epsilon, LevelShares::Chosen);
-    assert_eq!(release(Method::Fitted, 0.01, LevelShares::Chosen), spread(0.01));
-    assert_ne!(release(Method::Fitted, 0.01, LevelShares::Equal), spread(0.01));
-    assert_ne!(release(Method::Fitted, 20.0, LevelShares::Chosen), spread(20.0));
+    let chosen = |epsilon| release(Method::Fitted, epsilon, LevelShares::Chosen);
+    assert_eq!(chosen(0.01).0, spread(0.01).0);
+    assert_ne!(chosen(0.01).1, spread(0.01).1);
+    assert_ne!(release(Method::Fitted, 0.01, LevelShares::Equal).0, spread(0.01).0);
+    assert_ne!(chosen(20.0).0, spread(20.0).0);
 }
 
 /// What will be carried out stands in plan and receipt. A level of one region below the root is the root once more.

@@ -12,6 +12,8 @@
 //! 3. The closest rows that add up, weighted by how precise each cell is by then, in real numbers to a hundredth of a group; then in whole
 //!    numbers by `whole_rows`.
 //!
+//! The root's own row is smoothed between 1 and 2 (`smooth`), where noisy values say that it is smooth.
+//!
 //! Where noise is mostly less than half a group, 2 and 3 are left out: the leaves of the joint table are rounded, and added up.
 //!
 //! All of it is of linear time but for the Newton steps of 1 and 3, of which there are some ten each.
@@ -19,6 +21,7 @@
 mod correct;
 mod joint;
 mod prior;
+mod smooth;
 mod upwards;
 
 use rayon::prelude::*;
@@ -68,7 +71,8 @@ pub(crate) fn solve_drawn(
     let totals = totals.map(|leaves| totals_of(tree, leaves, problem.groups()));
     let upwards = Upwards::new(*problem, variances, totals.as_deref(), joint.as_ref());
     let mut counts = vec![0; problem.noisy().len()];
-    counts[..bins].copy_from_slice(&closest_root(upwards.row(0), problem.groups()));
+    let root = smooth::smoothed(upwards.row(0), upwards.variances(0), problem.groups());
+    counts[..bins].copy_from_slice(&closest_root(&root, problem.groups()));
     let mut residual: f64 = 0.0;
     for level in 0..tree.levels() - 1 {
         let families = families(tree, bins, level, &mut counts);
@@ -111,11 +115,27 @@ pub(crate) fn solve_upper(
 /// # Panics
 /// As [`solve`].
 pub fn spread(problem: &Problem<'_>, totals: Option<&[i64]>) -> Vec<i64> {
+    let root: Vec<f64> = problem.row(0).iter().map(|&noisy| noisy as f64).collect();
+    spread_root(problem, &root, totals)
+}
+
+/// The same, of a row that is smoothed first, where the noise of its cells has this variance.
+pub(crate) fn spread_smoothed(
+    problem: &Problem<'_>,
+    variance: f64,
+    totals: Option<&[i64]>,
+) -> Vec<i64> {
+    let root: Vec<f64> = problem.row(0).iter().map(|&noisy| noisy as f64).collect();
+    let variances = vec![variance.max(1e-9); root.len()];
+    let root = smooth::smoothed(&root, &variances, problem.groups());
+    spread_root(problem, &root, totals)
+}
+
+fn spread_root(problem: &Problem<'_>, root: &[f64], totals: Option<&[i64]>) -> Vec<i64> {
     let (tree, bins) = (problem.tree(), problem.bins());
     let totals = totals.map(|leaves| totals_of(tree, leaves, problem.groups()));
-    let root: Vec<f64> = problem.row(0).iter().map(|&noisy| noisy as f64).collect();
     let mut counts = vec![0; problem.noisy().len()];
-    counts[..bins].copy_from_slice(&closest_root(&root, problem.groups()));
+    counts[..bins].copy_from_slice(&closest_root(root, problem.groups()));
     spread_below(problem, 1, totals.as_deref(), &mut counts);
     counts
 }

@@ -89,6 +89,12 @@ impl<'a> Upwards<'a> {
         &self.rows[node * bins..][..bins]
     }
 
+    /// What the cells of that are off by, as variances.
+    pub(super) fn variances(&self, node: usize) -> &[f64] {
+        let bins = self.problem.bins();
+        &self.variances[node * bins..][..bins]
+    }
+
     /// Mean of a node's estimate over a run of columns, and its variance.
     pub(super) fn mean(&self, node: usize, run: Range<usize>) -> (f64, f64) {
         let (start, length) = (node * self.problem.bins(), run.len() as f64);
