@@ -24,6 +24,8 @@ const OF_EXCESS: f64 = 2.0;
 /// than its count says would never settle.
 const OF_EXCESS_IN_NOISE: f64 = 0.5;
 const LONG_NOISE: f64 = 0.5;
+/// Of so many centres and more, counts say how much they differ.
+const SOME_COUNTS: usize = 4;
 /// A residual says that a centre is off by more than was known, if it is longer by so many deviations of what noise makes of its square.
 const SURELY_OFF: f64 = 2.0;
 /// No more than this part of a step is taken to be hidden: a lost centre may be four times as far off as it moved, as its radius grows.
@@ -65,6 +67,18 @@ impl Standing {
     /// Variance per coordinate that is sure to be there.
     fn known(&self) -> f64 {
         self.of_start.filter(|_| self.variance.is_infinite()).unwrap_or(self.variance)
+    }
+
+    /// Takes in the noisy numbers of records near and far, in units, whose noise has this standard deviation each, in records: a filter over the rounds.
+    fn count_again(&mut self, counts: &[i64], deviation: f64) {
+        let records = |units: i64| units as f64 / COUNT_UNITS as f64;
+        self.beyond = records(counts[1]);
+        let (counted, noise) = (records(counts[0]) + self.beyond, 2.0 * deviation * deviation);
+        let prior = self.count_variance + (COUNT_DRIFT * self.count).powi(2);
+        let trust = 1.0 / (1.0 + noise / prior);
+        self.count = (self.count + trust * (counted - self.count)).max(deviation);
+        self.count_variance = trust * noise;
+        (self.counted, self.counted_variance) = (counted.max(deviation), noise);
     }
 
     /// Before any round, with the count that a centre has at least.
@@ -209,6 +223,23 @@ impl Centres {
         self.standings.iter().map(|one| (one.clip, FAR * one.radius)).unzip()
     }
 
+    /// Counts by which sums are divided: each its own where they differ by more than noise explains, and their mean where they do not.
+    ///
+    /// A count that is off by a third makes a step that is off by a third. Where the squares by which counts differ are twice those of their noise and more, a mean
+    /// would put some further off; in between, counts are drawn to it.
+    fn told_apart(&self) -> Vec<f64> {
+        let counts = self.standings.iter().map(|one| one.count);
+        if self.len() < SOME_COUNTS {
+            return counts.collect();
+        }
+        let all = self.len() as f64;
+        let mean = counts.clone().sum::<f64>() / all;
+        let noise = self.standings.iter().map(|one| one.count_variance).sum::<f64>() / all;
+        let spread = counts.clone().map(|count| (count - mean).powi(2)).sum::<f64>() / (all - 1.0);
+        let own = if noise > 0.0 { (spread / noise - 1.0).clamp(0.0, 1.0) } else { 1.0 };
+        counts.map(|count| mean + own * (count - mean)).collect()
+    }
+
     /// Moves every centre by its noisy mean residual, as far as that is more than noise.
     ///
     /// Each round measures where a cluster lies, with a known variance. What earlier rounds found
@@ -227,26 +258,21 @@ impl Centres {
         let (dim, least) = (self.dim, round.count_noise());
         let lengths = Lengths::new(dim, quantile);
         let vectors = vectors.chunks_exact(dim + COUNTS);
-        for ((row, standing), vector) in
-            self.coords.chunks_exact_mut(dim).zip(&mut self.standings).zip(vectors)
+        for (standing, vector) in self.standings.iter_mut().zip(vectors.clone()) {
+            standing.count_again(&vector[dim..], least);
+        }
+        let counts = self.told_apart();
+        for (((row, standing), vector), count) in
+            self.coords.chunks_exact_mut(dim).zip(&mut self.standings).zip(vectors).zip(counts)
         {
-            let (residual, counts) = vector.split_at(dim);
-            let records = |units: i64| units as f64 / COUNT_UNITS as f64;
-            standing.beyond = records(counts[1]);
-            let (counted, noise) = (records(counts[0]) + standing.beyond, 2.0 * least * least);
-            let prior = standing.count_variance + (COUNT_DRIFT * standing.count).powi(2);
-            let trust = 1.0 / (1.0 + noise / prior);
-            standing.count = (standing.count + trust * (counted - standing.count)).max(least);
-            standing.count_variance = trust * noise;
-            (standing.counted, standing.counted_variance) = (counted.max(least), noise);
-            standing.is_lost =
-                standing.beyond > 3.0 * least && 2.0 * standing.beyond > standing.count;
+            let residual = &vector[..dim];
+            standing.is_lost = standing.beyond > 3.0 * least && 2.0 * standing.beyond > count;
             // Few are far beyond the radius of a centre that is where it belongs, and what noise may be of them says nothing.
-            let far = if standing.is_lost { standing.beyond / standing.count } else { 0.0 };
+            let far = if standing.is_lost { standing.beyond / count } else { 0.0 };
             let hidden = far.min(MOST_HIDDEN);
             let step = lengths.stretch(standing.clip / standing.radius) * standing.clip
                 / UNITS as f64
-                / standing.count;
+                / count;
             let variance = (round.noise() * step).powi(2);
             let squares = residual.iter().map(|&v| (v as f64 * step).powi(2));
             let excess = squares.sum::<f64>() / dim as f64 - variance;
@@ -317,6 +343,25 @@ mod tests {
             let stated = centres.standings[0].counted_variance;
             assert!((stated / of_count - 1.0).abs() < 1e-9, "{count}: {stated} for {of_count}");
         }
+    }
+
+    /// Counts that noise tells apart are one, those that differ by more are each its own, and few are, too.
+    #[test]
+    fn counts_are_told_apart_as_far_as_noise_lets_them() {
+        let told_apart = |counts: &[i64], variance: f64| {
+            let public_box = PublicBox::cube(1, -1.0, 1.0).expect("valid");
+            let at = Points::new(vec![0.0; counts.len()], 1).expect("rows");
+            let mut centres = Centres::new(&Start::at(at, counts.to_vec()), &public_box);
+            centres.standings.iter_mut().for_each(|one| one.count_variance = variance);
+            centres.told_apart()
+        };
+        // The mean square of how far these are from 100 is 400.
+        let counts = [80, 80, 120, 120, 100];
+        assert_eq!(told_apart(&counts, 400.0), [100.0; 5]);
+        assert_eq!(told_apart(&counts, 200.0), [80.0, 80.0, 120.0, 120.0, 100.0]);
+        assert_eq!(told_apart(&counts, 400.0 / 1.5), [90.0, 90.0, 110.0, 110.0, 100.0]);
+        assert_eq!(told_apart(&counts, 0.0), [80.0, 80.0, 120.0, 120.0, 100.0]);
+        assert_eq!(told_apart(&[80, 120, 100], 1e9), [80.0, 120.0, 100.0]);
     }
 
     /// Where noise is as long as a radius, a centre that was thought to have few records comes as near to them as others do: its radius does not grow with its own noise.

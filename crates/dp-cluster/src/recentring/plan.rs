@@ -10,7 +10,7 @@ use super::Rounds;
 use super::centres::Centres;
 use super::merge::Until;
 use super::questions::{Hint, Labels, Radii, Sums};
-use super::radius::{few_within, radii, target};
+use super::radius::{few_within, radii, steadied, target};
 use super::round::Round;
 use super::sums::COUNTS;
 use crate::dpm::Path;
@@ -139,8 +139,16 @@ impl Recentring {
         if let Some(within) = within.or(reach) {
             centres.are_within(within);
         }
-        let state =
-            RoundState { number: 0, centres, target, tree, moved: None, radius: None, reach };
+        let state = RoundState {
+            number: 0,
+            centres,
+            target,
+            tree,
+            moved: None,
+            radius: None,
+            reach,
+            last: None,
+        };
         let labels = Labels { of_cells, ..self.labels(&state) };
         let question = Question::radii(Radii { labels, radii: self.radii.clone() });
         (state, question)
@@ -163,7 +171,8 @@ impl Recentring {
                 None => (0..self.radii.len()).collect(),
             };
             let among = (&*self.radii, &*among);
-            let radius = round.choose_radius(number, among, counted, state.target, draws);
+            let chosen = round.choose_radius(number, among, counted, state.target, draws);
+            let radius = steadied(chosen, state.last);
             state.reach = state.reach.map(|reach| reach.min(WIDER * radius));
             centres.set_radii(round, radius, self.public_box.diagonal());
             state.radius = Some(radius);
@@ -171,6 +180,7 @@ impl Recentring {
             return Next::Ask(state, question);
         };
         let width = self.public_box.dim() + COUNTS;
+        let before = centres.len();
         let vectors = round.noisy_sums(number, counted, width, draws);
         centres.update(round, self.settings.quantile, &vectors, &self.public_box);
         state.moved = self.settings.merge_after(number).then(|| {
@@ -195,6 +205,8 @@ impl Recentring {
             let step = SPLIT_STEP * radius;
             state.centres.split(wanted, step, state.number, &self.public_box);
         }
+        // Of as many centres as before, most are where they were.
+        state.last = (state.centres.len() == before).then_some(radius);
         let question = self.radii(&state);
         Next::Ask(state, question)
     }
@@ -206,6 +218,7 @@ impl Recentring {
         state.centres.fits(&self.public_box)?;
         let lengths = [0.0, self.public_box.diagonal()];
         StateError::unless_all_within("radius", state.radius, lengths)?;
+        StateError::unless_all_within("radius of the round before", state.last, lengths)?;
         if state.radius.is_some() {
             state.centres.have_radii()?;
         }
@@ -254,4 +267,7 @@ pub(crate) struct RoundState {
     /// The longest radius to choose from, where noise is too large for a search among all.
     #[serde(default)]
     reach: Option<f64>,
+    /// The radius of the round before, if that had as many centres.
+    #[serde(default)]
+    last: Option<f64>,
 }
