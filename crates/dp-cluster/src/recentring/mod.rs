@@ -32,14 +32,15 @@
 //! starts from whatever any other mechanism has released. Then every round
 //! 1. sends each point to its nearest centre,
 //! 2. finds the radius within which a given share of all points lies, on a public grid, by halving it on
-//!    noisy counts,
+//!    noisy counts, and draws it a quarter of the way to that of the round before,
 //! 3. scales residuals longer than the radius back to it, or to as little as six tenths of it where the noise of a centre's mean would be a
 //!    tenth of the radius and more, and releases for every centre, with or
 //!    without points, their noisy sum together with two noisy counts: points near it and points
 //!    beyond twice the radius,
 //! 4. moves each centre by its noisy mean residual, times a number that makes up for clipping, as far as that is more than noise: what earlier
 //!    rounds have measured keeps its weight, as in a Kalman filter, of counts as well as of places; in
-//!    the first round, where nobody knows how far off a start is, by the gain of James and Stein. Counts
+//!    the first round, where nobody knows how far off a start is, by the gain of James and Stein. A mean is a sum over
+//!    a count; where noise explains how counts differ, over the mean of all. Counts
 //!    that are released are those of the last round alone.
 //!
 //! Between rounds, from released values alone: centres that could be all noise are dropped, and
