@@ -32,7 +32,7 @@
 //! starts from whatever any other mechanism has released. Then every round
 //! 1. sends each point to its nearest centre,
 //! 2. finds the radius within which a given share of all points lies, on a public grid, by halving it on
-//!    noisy counts, and draws it a quarter of the way to that of the round before,
+//!    noisy counts, but none above that of the round before if that had as many centres,
 //! 3. scales residuals longer than the radius back to it, or to as little as six tenths of it where the noise of a centre's mean would be a
 //!    tenth of the radius and more, and releases for every centre, with or
 //!    without points, their noisy sum together with two noisy counts: points near it and points

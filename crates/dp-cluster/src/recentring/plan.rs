@@ -10,7 +10,7 @@ use super::Rounds;
 use super::centres::Centres;
 use super::merge::Until;
 use super::questions::{Hint, Labels, Radii, Sums};
-use super::radius::{few_within, radii, steadied, target};
+use super::radius::{few_within, radii, target};
 use super::round::Round;
 use super::sums::COUNTS;
 use crate::dpm::Path;
@@ -172,7 +172,8 @@ impl Recentring {
             };
             let among = (&*self.radii, &*among);
             let chosen = round.choose_radius(number, among, counted, state.target, draws);
-            let radius = steadied(chosen, state.last);
+            // Centres get better, and noise in the search may end anywhere.
+            let radius = state.last.map_or(chosen, |last| last.min(chosen));
             state.reach = state.reach.map(|reach| reach.min(WIDER * radius));
             centres.set_radii(round, radius, self.public_box.diagonal());
             state.radius = Some(radius);

@@ -38,15 +38,6 @@ pub(super) fn few_within(radii: &[f64], reach: f64) -> Vec<usize> {
     few.collect()
 }
 
-/// No radius is above so many times that of the round before, as centres get better.
-const WIDER: f64 = 1.1;
-
-/// A chosen radius, drawn a quarter of the way to that of the round before, in octaves: noise in a search among many radii may end anywhere.
-pub(super) fn steadied(chosen: f64, last: Option<f64>) -> f64 {
-    let towards = |last: f64| (chosen * (chosen * last).sqrt()).sqrt().min(WIDER * last);
-    last.map_or(chosen, towards)
-}
-
 /// Between each two radii and beyond the last, how many points there are: a record changes one of these counts, by 1.
 pub(crate) fn buckets(radii: &[f64], distances: &[f64]) -> Vec<i64> {
     let (mut buckets, table) = (vec![0; radii.len() + 1], Buckets::new(radii.to_vec()));
@@ -96,18 +87,6 @@ mod tests {
             let most = radii[*few.last().expect("one at least")];
             assert!(reach.is_nan() || most <= 1.1 * reach.max(radii[0]), "{reach}: {most}");
             assert!(steps_among(few.len()) <= SEARCH_STEPS);
-        }
-    }
-
-    #[test]
-    fn a_radius_is_steadied_by_the_last_one() {
-        for (chosen, last, wanted) in [
-            (16.0, None, 16.0),
-            (16.0, Some(16.0), 16.0),
-            (1.0, Some(16.0), 2.0),
-            (16.0, Some(1.0), WIDER),
-        ] {
-            assert!((steadied(chosen, last) - wanted).abs() < 1e-12, "{chosen} {last:?}");
         }
     }
 
