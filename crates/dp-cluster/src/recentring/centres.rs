@@ -345,7 +345,7 @@ mod tests {
         }
     }
 
-    /// Counts that noise tells apart are one, those that differ by more are each its own, and few are, too.
+    /// Counts whose differences noise explains are one; those that differ by more are each its own, and so are those of few centres.
     #[test]
     fn counts_are_told_apart_as_far_as_noise_lets_them() {
         let told_apart = |counts: &[i64], variance: f64| {
