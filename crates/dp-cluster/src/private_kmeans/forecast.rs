@@ -3,21 +3,22 @@
 use dp_accounting::Mu;
 
 use super::params::{
-    Asked, CLEAR_SIGNAL, HOPELESS_SIGNAL, MOST_FOR_SEARCH, STRONG_SIGNAL, Start, WEAK_SIGNAL,
+    Asked, CLEAR_SIGNAL, HIDING_SIGNAL, HOPELESS_SIGNAL, MOST_FOR_SEARCH, STRONG_SIGNAL, Start,
+    WEAK_SIGNAL,
 };
 use crate::private_box::BoxSearch;
 
 /// Squared error of a centre, in squared radii of its cluster, from which on a start finds clusters by chance only.
 const HOPELESS: f64 = 0.3;
-
-/// Records times `mu` below which noise hides how far records are from their centres, so that radii are less than the best,
-const FAINT: f64 = 330.0;
-/// so many records times `mu` as the share that this adds to the excess: measured;
-const FAINT_EXCESS: f64 = 200.0;
-/// and below which they are anything.
-const NO_RADIUS: f64 = 40.0;
-/// Of several clusters, rounds at such radii lose some, unless the signal is above this.
-const FAINT_SIGNAL: f64 = 40.0;
+/// With fewer records in a typical cluster, in deviations of what the whole budget would put on a count, rings miss one in more than one of thirty
+/// releases or so,
+const SEEN_BY_RINGS: f64 = 35.0;
+/// and so does a map: measured, as all that follows.
+const SEEN_ON_A_MAP: f64 = 26.0;
+/// Of rounds after rings the first works at a larger radius. After a map two rounds leave so many times what they would if both worked at the last one.
+const AFTER_A_MAP: f64 = 1.2;
+/// What rounds leave of how far a start is off falls with this power of the signal: at the hopeless one, as much as noise does.
+const UNSETTLED: i32 = 3;
 
 impl Asked {
     /// The forecast at a whole budget, or at one just below a change of choices if that is less.
@@ -39,14 +40,10 @@ impl Asked {
         let one = Mu::new(1.0).ok()?;
         let per_mu = self.signal(one)?;
         let signals = [HOPELESS_SIGNAL, WEAK_SIGNAL, CLEAR_SIGNAL, STRONG_SIGNAL];
-        let search = self.search_to_be_sure(one).map(|sure| (sure / MOST_FOR_SEARCH).sqrt());
-        let all = signals.into_iter().map(|signal| signal / per_mu).chain(search);
-        Some(all.map(|mu| mu * (1.0 - 1e-9)).filter(|mu| mu.is_finite()).collect())
-    }
-
-    fn search_to_be_sure(&self, whole: Mu) -> Option<f64> {
         let records = self.settings.expected_records? as f64;
-        Some(BoxSearch::share_to_be_sure(records, whole))
+        let search = (BoxSearch::share_to_be_sure(records, one) / MOST_FOR_SEARCH).sqrt();
+        let all = signals.into_iter().map(|signal| signal / per_mu).chain([search]);
+        Some(all.map(|mu| mu * (1.0 - 1e-9)).filter(|mu| mu.is_finite()).collect())
     }
 
     /// Squared error of a centre, in squared radii of its cluster, by the sums of one round that gets all that re-centring has.
@@ -65,25 +62,21 @@ impl Asked {
         if noise.is_nan() || noise > HOPELESS {
             return Some(f64::INFINITY);
         }
-        let unsettled = match choices.start {
+        let rounds = choices.rounds[1] as f64;
+        let (seen, unsettled) = match choices.start {
             Start::Even => return Some(f64::INFINITY),
-            Start::Rings if signal < WEAK_SIGNAL => return Some(f64::INFINITY),
-            Start::Rings => 1.0 + (WEAK_SIGNAL / signal).powi(3),
-            // In a box that is too wide a map loses all, and the search for a better one needs to be sure of it.
-            Start::Map if self.search_to_be_sure(whole)? > choices.search => {
-                return Some(f64::INFINITY);
+            Start::Rings => {
+                let off = (HOPELESS_SIGNAL / signal).powi(UNSETTLED);
+                (SEEN_BY_RINGS, (1.0 + off) * rounds / (rounds - 1.0))
             }
-            Start::Map => 1.0,
+            Start::Map => (SEEN_ON_A_MAP, AFTER_A_MAP),
         };
-        let records = self.settings.expected_records? as f64 * whole.get();
-        let faint = if records < FAINT { 1.0 + FAINT_EXCESS / records } else { 1.0 };
-        if records < NO_RADIUS || records < FAINT && self.k > 1 && signal < FAINT_SIGNAL {
+        if signal < HIDING_SIGNAL || signal * dim.sqrt() < seen {
             return Some(f64::INFINITY);
         }
         // The squared radius of 4/5 of a normal cluster over its mean square: Wilson and Hilferty (1931).
         let spread = 2.0 / (9.0 * dim);
         let radius = (1.0 - spread + 0.841_6 * spread.sqrt()).powi(3);
-        let rounds = choices.rounds[1] as f64;
-        Some(noise * radius * rounds / (rounds - 1.0) * unsettled * faint)
+        Some(noise * radius * unsettled)
     }
 }

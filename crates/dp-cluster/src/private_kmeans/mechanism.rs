@@ -47,14 +47,18 @@ impl PrivateKMeans {
         self.ways.iter().map(|way| (way.least, way.choices.start))
     }
 
-    /// By what part the squared inertia will be above that of k-means without privacy, if there are as many records as expected, in
-    /// separate round clusters of like size; `None` without a number of records or of clusters, and infinite where a start may miss clusters, as
-    /// what that costs depends on how far apart they are, or where noise [hides](Self::is_hopeless) all.
+    /// By what part the squared inertia of a usual release will be above that of k-means without privacy, if there are as many records as expected, in
+    /// separate round clusters of like size; `None` without a number of records or of clusters, and infinite where a start misses a cluster now and
+    /// then, as what that costs depends on how far apart they are, or where noise [hides](Self::is_hopeless) all.
     ///
     /// With `rho` for the sums, a cluster of `m` points in `d` dimensions and a radius `r` gets an error of squared length
-    /// `1.09 d r^2 / (2 rho m^2)`. `r` holds four fifths of the points, and of the rounds, the first works at a larger one. The weaker the signal,
-    /// the more rounds that takes, as measured; and of few records, so do radii that noise has chosen. A [map](super::Start::Map) loses all in a box that
-    /// is too wide, so that there is a forecast only where the search for a better one is sure of it.
+    /// `1.09 d r^2 / (2 rho m^2)`. `r` holds four fifths of the points, and of the rounds after rings, the first works at a larger one. The weaker the signal,
+    /// the more rounds that takes, as measured.
+    ///
+    /// On 99 kinds of such sets (6 to 60 of each, that nothing was chosen by, 1 to 100 dimensions, 1 to 64 clusters, `epsilon` .1 to 1, boxes up to 100 times too
+    /// wide) 85 had a forecast. Where the usual excess, that of half of the releases, was above .005, it was .5 to 1.9 times what was forecast: the most where clusters
+    /// are a hundred deviations apart and more in fifty dimensions at `epsilon` .1. Near the number of records from which on there is a forecast, one of thirty
+    /// releases or so loses a cluster, and so does one in a hundred in a small set whose box is much too wide.
     ///
     /// It never grows with the budget or with the number of records. Where the choices change, the formula says up to a quarter more for a larger
     /// budget than for one just below; what is forecast then is the less of both, which is well within the factor of two that a forecast is good for.
