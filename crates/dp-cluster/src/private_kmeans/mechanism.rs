@@ -55,10 +55,10 @@ impl PrivateKMeans {
     /// `1.09 d r^2 / (2 rho m^2)`. `r` holds four fifths of the points, and of the rounds after rings, the first works at a larger one. The weaker the signal,
     /// the more rounds that takes, as measured.
     ///
-    /// On 99 kinds of such sets (6 to 60 of each, that nothing was chosen by, 1 to 100 dimensions, 1 to 64 clusters, `epsilon` .1 to 1, boxes up to 100 times too
-    /// wide) 85 had a forecast. Where the usual excess, that of half of the releases, was above .005, it was .5 to 1.9 times what was forecast: the most where clusters
-    /// are a hundred deviations apart and more in fifty dimensions at `epsilon` .1. Near the number of records from which on there is a forecast, one of thirty
-    /// releases or so loses a cluster, and so does one in a hundred in a small set whose box is much too wide.
+    /// On 99 kinds of such sets (6 to 60 of each, other ones than it was fitted to, 1 to 100 dimensions, 1 to 64 clusters, `epsilon` .1 to 1, boxes up to 100 times
+    /// too wide) 85 had a forecast. Where the usual excess, that of half of the releases, was above .005, it was .5 to 1.9 times what was forecast: the most where
+    /// clusters are a hundred deviations apart and more in fifty dimensions at `epsilon` .1. On some of these one of twenty to forty releases lost a cluster all the
+    /// same: near the number of records from which on there is a forecast, and of small sets on a line or a plane.
     ///
     /// It never grows with the budget or with the number of records. Where the choices change, the formula says up to a quarter more for a larger
     /// budget than for one just below; what is forecast then is the less of both, which is well within the factor of two that a forecast is good for.

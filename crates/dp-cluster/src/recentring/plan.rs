@@ -219,7 +219,8 @@ impl Recentring {
         state.centres.fits(&self.public_box)?;
         let lengths = [0.0, self.public_box.diagonal()];
         StateError::unless_all_within("radius", state.radius, lengths)?;
-        StateError::unless_all_within("radius of the round before", state.last, lengths)?;
+        let chosen_from = [self.radii[0], self.radii[self.radii.len() - 1]];
+        StateError::unless_all_within("radius of the round before", state.last, chosen_from)?;
         if state.radius.is_some() {
             state.centres.have_radii()?;
         }

@@ -20,6 +20,7 @@
 
 mod correct;
 mod joint;
+mod pooled;
 mod prior;
 mod smooth;
 mod upwards;

@@ -4,6 +4,8 @@
 //! that is drawn to the row. Where sizes next to each other have about as many groups, a row that knows it is closer. Whether they have, the noisy
 //! row says itself, by the likelihood of several laws; a row that is not smooth is left as it is.
 
+use super::pooled::pool;
+
 /// How far the level of counts goes from one size to the next, as a variance in units of the square of the count that is usual there.
 const WALKS: [f64; 5] = [1e-5, 1e-3, 0.01, 0.1, 1.0];
 /// How far counts are from that level each by itself, in the same units.
@@ -49,22 +51,14 @@ pub(super) fn smoothed(row: &[f64], variances: &[f64], groups: i64) -> Vec<f64> 
 
 /// What counts are usual around each size: a mean over as many sizes to either side as have [`SEEN`] deviations in the closest nondecreasing row.
 fn usual_counts(row: &[f64], variances: &[f64], groups: f64) -> Vec<f64> {
-    let mut blocks: Vec<(f64, f64, usize)> = Vec::new();
-    for (column, (&value, &variance)) in row.iter().zip(variances).enumerate() {
-        // Pool adjacent violators, as where parts are added up.
-        let mut last = (value / variance, 1.0 / variance, column);
-        while let Some(&before) = blocks.last().filter(|b| b.0 * last.1 >= last.0 * b.1) {
-            last = (last.0 + before.0, last.1 + before.1, before.2);
-            blocks.pop();
-        }
-        blocks.push(last);
-    }
+    let mut blocks = Vec::new();
+    pool(row, variances, &mut blocks);
     // One place for each column, and one before the first.
     let columns = row.len();
     let (mut sums, mut end) = (vec![0.0; columns + 1], columns);
-    for &(sum, weight, start) in blocks.iter().rev() {
-        sums[start + 1..=end].fill((sum / weight).clamp(0.0, groups));
-        end = start;
+    for block in blocks.iter().rev() {
+        sums[block.start + 1..=end].fill(block.mean().clamp(0.0, groups));
+        end = block.start;
     }
     sums[columns] = groups;
     let usual = |(column, variance): (usize, &f64)| {

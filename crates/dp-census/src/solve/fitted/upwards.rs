@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use super::correct::{Corrected, Pair, corrected};
 use super::joint::Joint;
+use super::pooled::{Block, pool};
 use crate::solve::{MAX_VALUE, Problem};
 
 /// For each region an estimate of its cumulative row from all noisy rows, and its variance.
@@ -221,7 +222,7 @@ struct Sums {
     fitted: Vec<f64>,
     /// Covariance of the fitted sum with the linear one, by Stein's identity: how much each fit follows its own noise.
     follows: Vec<f64>,
-    blocks: Vec<(f64, f64, usize)>,
+    blocks: Vec<Block>,
 }
 
 impl Sums {
@@ -235,30 +236,22 @@ impl Sums {
     fn add(&mut self, child: &Estimate, limit: Option<f64>) {
         self.linear.iter_mut().zip(&child.linear).for_each(|(sum, value)| *sum += value);
         self.of_linear += child.of_linear;
-        self.blocks.clear();
-        for (column, (&value, &variance)) in child.row.iter().zip(&child.risks).enumerate() {
-            let mut last = (value / variance, 1.0 / variance, column);
-            // Pool adjacent violators (Ayer, Brunk, Ewing, Reid, Silverman, 1955).
-            while let Some(&before) = self.blocks.last().filter(|b| b.0 * last.1 >= last.0 * b.1) {
-                last = (last.0 + before.0, last.1 + before.1, before.2);
-                self.blocks.pop();
-            }
-            self.blocks.push(last);
-        }
+        pool(&child.row, &child.risks, &mut self.blocks);
         let limit = limit.unwrap_or(f64::INFINITY);
         let mut end = child.row.len();
-        for &(sum, weight, start) in self.blocks.iter().rev() {
-            let mean = sum / weight;
+        for block in self.blocks.iter().rev() {
+            let mean = block.mean();
             let free = 0.0 < mean && mean < limit;
             let value = mean.clamp(0.0, limit);
-            for column in start..end {
+            for column in block.start..end {
                 self.fitted[column] += value;
                 if free {
                     // What the cell follows, times the share with which it enters its mean.
-                    self.follows[column] += child.follows[column] / (child.risks[column] * weight);
+                    self.follows[column] +=
+                        child.follows[column] / (child.risks[column] * block.weight);
                 }
             }
-            end = start;
+            end = block.start;
         }
     }
 }
