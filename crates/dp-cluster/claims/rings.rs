@@ -187,8 +187,11 @@ fn receipts(effort: Effort) -> Found {
         let delta = 10_f64.powf(rng.random_range(-15.0..-1.0));
         let public_box = PublicBox::cube(1 + i % 11, 0.0, 1.0).expect("valid");
         let budget = Budget::new(epsilon, delta).expect("valid");
+        let rounds = 1 + i % 20;
+        // Any growth, but a first round that has a thousandth of the last at least.
         let settings = RingRoundsSettings {
-            rounds: 1 + i % 20,
+            rounds,
+            growth: rng.random_range(1.0..2.0_f64.min(1e3_f64.powf(1.0 / rounds as f64))),
             count_weight: Some(10_f64.powf(rng.random_range(-1.0..1.0))),
             ..Default::default()
         };
@@ -197,7 +200,7 @@ fn receipts(effort: Effort) -> Found {
         let spent = receipt.epsilon().map_or(f64::INFINITY, Epsilon::get);
         let over = !receipt.within_budget();
         found.see(if over { f64::INFINITY } else { spent / epsilon }, || {
-            format!("epsilon {epsilon}, delta {delta}, {} rounds", 1 + i % 20)
+            format!("epsilon {epsilon}, delta {delta}, {settings:?}")
         });
     }
     found

@@ -357,10 +357,11 @@ fn plan_subjects(domain: &Domain) -> Vec<Subject> {
 /// One ring cell per centre and many; counts that are cheap and dear.
 fn ring_subjects(domain: &Domain) -> Vec<Subject> {
     let mut all = Vec::new();
-    for (k, rounds) in [(1, 1), (3, 2)] {
+    for (k, rounds, growth) in [(1, 1, 1.5), (3, 2, 1.0), (3, 2, 2.0)] {
         for planes in [0, 1, 3] {
             for weight in [0.1, 1.2, 10.0] {
-                let name = format!("{k} clusters, {rounds} rounds, {planes} planes, {weight}");
+                let name =
+                    format!("{k} clusters, {rounds} rounds, {growth}, {planes} planes, {weight}");
                 all.push(subject(
                     name,
                     RingRounds::new(
@@ -369,6 +370,7 @@ fn ring_subjects(domain: &Domain) -> Vec<Subject> {
                         budget(LARGE),
                         RingRoundsSettings {
                             rounds,
+                            growth,
                             most_planes: planes,
                             count_weight: Some(weight),
                             ..Default::default()

@@ -340,6 +340,7 @@ fn numbers_of_other_settings() {
             "----?++??-",
         ),
         ("Rounds share", numbers(|x| recentred(&|s| s.rounds.shares = vec![x])), "----+++++-"),
+        ("RingRounds growth", numbers(|x| rings(&|s| s.growth = x)), "------+---"),
         ("RingRounds weight", numbers(|x| rings(&|s| s.count_weight = Some(x))), "-----++---"),
         ("LshSplits leaf", numbers(|x| splits(&|s| s.least_leaf = x)), "----+++---"),
         ("RegionCoreset spacing", numbers(|x| regions(&|s| s.spacing = Some(x))), "----+++++-"),

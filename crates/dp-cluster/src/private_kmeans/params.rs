@@ -11,6 +11,7 @@ use crate::ClusterError;
 use crate::kmeans::KMeans;
 use crate::map::MANY as MANY_ON_A_MAP;
 use crate::private_box::{BoxSearch, Surely};
+use crate::rings::usual_count_weight;
 use crate::total_rho::total_mu;
 
 /// What finds about where the clusters are.
@@ -64,6 +65,8 @@ pub(super) struct Choices {
     pub(super) radii: f64,
     /// Of ring rounds, and of re-centring.
     pub(super) rounds: [usize; 2],
+    /// What a ring round gets over what the one before gets, in squares of `mu`.
+    pub(super) growth: f64,
     /// What a record adds to a count of a ring round, if not the usual.
     pub(super) count_weight: Option<f64>,
     /// What the search for a box gets, of the square of `mu`.
@@ -152,7 +155,6 @@ impl Asked {
         let is_long = dim >= LONG_SUMS && k > VERY_FEW_CLUSTERS && signal < WEAK_SIGNAL;
         let is_counted = signal * (dim as f64).sqrt() >= SEEN_COUNT;
         let ring_rounds = 2 + usize::from(hard_to_tell);
-        let is_weak = (HOPELESS_SIGNAL..WEAK_SIGNAL).contains(&signal);
         let (share, rounds) = match start {
             Start::Map => (0.6, [0, 2]),
             Start::Even => (0.0, [0, EVEN_ROUNDS]),
@@ -165,9 +167,9 @@ impl Asked {
             }
             // A fifth round of rings loses small ones of few clusters.
             Start::Rings if is_long && is_counted => (0.55, [4, FAINT_ROUNDS]),
-            Start::Rings if signal >= STRONG_SIGNAL => (0.6, [ring_rounds, CLEAR_ROUNDS]),
-            Start::Rings if is_weak && k >= SOME_CLUSTERS => (0.65, [4, FAINT_ROUNDS]),
-            Start::Rings if signal >= CLEAR_SIGNAL => (0.5, [ring_rounds, CLEAR_ROUNDS]),
+            Start::Rings if signal >= STRONG_SIGNAL => (0.7, [ring_rounds, CLEAR_ROUNDS]),
+            Start::Rings if signal >= CLEAR_SIGNAL => (0.6, [ring_rounds, CLEAR_ROUNDS]),
+            Start::Rings if k >= SOME_CLUSTERS => (0.6, [4, FAINT_ROUNDS]),
             Start::Rings => (0.5, [ring_rounds, FAINT_ROUNDS]),
         };
         let OfSearch { least, most, widest } = OfSearch::new(start);
@@ -188,8 +190,13 @@ impl Asked {
             (draws / (noise * noise)).clamp(RADII, MOST_RADII)
         });
         let is_weighed = is_long && (is_counted || k >= SOME_CLUSTERS);
-        let count_weight = is_weighed.then_some(LONG_COUNT_WEIGHT);
-        Choices { start, share, radii, rounds, count_weight, search, surely, widest }
+        let count_weight = if signal >= STRONG_SIGNAL {
+            Some(STRONG_COUNT_WEIGHT * usual_count_weight(dim))
+        } else {
+            is_weighed.then_some(LONG_COUNT_WEIGHT)
+        };
+        let growth = if signal >= CLEAR_SIGNAL { CLEAR_GROWTH } else { FAINT_GROWTH };
+        Choices { start, share, radii, rounds, growth, count_weight, search, surely, widest }
     }
 }
 
@@ -233,15 +240,16 @@ const LONG_ROUNDS: usize = 8;
 const EVEN_ROUNDS: usize = 10;
 /// If the number of records is not known.
 const USUAL_SIGNAL: f64 = 25.0;
-/// From here on re-centring has more than it needs, and small clusters are what can still be won.
+/// From here on re-centring has more than it needs, and small clusters are what can still be won: by rings that count more closely than usual.
 pub(super) const STRONG_SIGNAL: f64 = 100.0;
+const STRONG_COUNT_WEIGHT: f64 = 1.2;
 /// In a search for a box among few records, noise in a count is this share of all of them, or more where that would cost too much: measured.
 const SEARCH_NOISE: f64 = 0.024;
 /// A search that is to be sure of a box gets at most this.
 pub(super) const MOST_FOR_SEARCH: f64 = 0.08;
-/// A start that misses one of so many clusters loses more than noise does in the rounds after it, where the signal is weak
+/// A start that misses one of so many clusters loses more than noise does in the rounds after it, where the signal is not clear.
 const SOME_CLUSTERS: usize = 16;
-/// but not hopeless.
+/// Below this, rings are likely to miss some.
 pub(super) const HOPELESS_SIGNAL: f64 = 5.0;
 /// Below this, rings see no group small enough to be a cluster, where a map still sees how dense which part of the box is.
 pub(super) const WEAK_SIGNAL: f64 = 12.0;
@@ -257,6 +265,10 @@ const CUT_BY_PLANES: usize = 4;
 /// From here on a round more costs little. Without it, the mean of what is far from the first centre stays short of where its records are, and a heavy
 /// cluster takes two centres.
 pub(super) const CLEAR_SIGNAL: f64 = 30.0;
+/// The first ring round only has to see what is large, and the last sees what is there: each gets so many times the budget of the one before, where the signal is clear
+const CLEAR_GROWTH: f64 = 1.5;
+/// or not: clusters that the first round does not see cost more there.
+const FAINT_GROWTH: f64 = 1.2;
 /// In so many dimensions weak sums are so long that rounds hardly halve how far centres are off, and more of them do more than the noise that they add
 /// to all,
 const LONG_SUMS: usize = 24;

@@ -78,6 +78,7 @@ impl Way {
                 let [search, mu] = [part(), part()];
                 let settings = RingRoundsSettings {
                     rounds: choices.rounds[0],
+                    growth: choices.growth,
                     count_weight: choices.count_weight,
                     public_seed,
                     ..Default::default()

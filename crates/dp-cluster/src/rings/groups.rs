@@ -15,11 +15,11 @@ const LEAST: f64 = 2.0;
 
 /// And this part of the largest that noise alone is expected to make of so many. A few groups of noise, of small weight, cost less than small
 /// clusters that are missed.
-const OF_LARGEST: f64 = 0.85;
+const OF_LARGEST: f64 = 0.82;
 /// But where there is one cluster, a group of noise far away costs much, and there is no small one to miss.
 const OF_LARGEST_ALONE: f64 = 1.3;
 
-/// Nor may one be beyond the box that nearly all records are in, where it costs more than all else.
+/// Nor may one be further from a centre than nearly all records are from each other, where it costs more than all else.
 const OF_LARGEST_BEYOND: f64 = 1.25;
 
 /// The records of a centre may hide in its cells if they have so many that it is likelier by this, as a logarithm, that there are some than that there are none,
@@ -60,29 +60,33 @@ struct Rest {
 
 impl Groups {
     /// Cells with more records than noise explains. What is left is looked at without the last hyperplane, then without the one before
-    /// it, up to the ring as a whole: a cluster that some hyperplane cuts is found by the others. `alone` says that there is one cluster.
+    /// it, up to the ring as a whole: a cluster that some hyperplane cuts is found by the others. `alone` says that there is one cluster, and nearly all records are
+    /// `apart` from each other at most.
     pub(super) fn new(
         layout: &Layout,
         noisy_counts: &[i64],
         count_noise: f64,
         alone: bool,
+        apart: f64,
     ) -> Self {
         let of_largest = if alone { OF_LARGEST_ALONE } else { OF_LARGEST };
         let beyond = of_largest.max(OF_LARGEST_BEYOND);
         let [near, beyond] = [of_largest, beyond].map(|of| (of * largest_noise(layout)).max(LEAST));
+        let begins = |ring: usize| if ring == 0 { 0.0 } else { layout.radii()[ring - 1] };
+        let deviations =
+            |ring: usize| if ring < RINGS && begins(ring) < apart { near } else { beyond };
         let rings = layout.rings();
         let (all, left) = (Vec::new(), Vec::with_capacity(layout.planes.len() * rings));
         let mut groups = Self { all, of_cell: vec![NO_GROUP; layout.len()], left };
         for centre in 0..layout.planes.len() {
             for ring in 0..rings {
-                let deviations = if ring < RINGS { near } else { beyond };
                 let cells = layout.ring(centre, ring);
                 let counts = noisy_counts[cells.clone()].iter();
                 let mut rests: Vec<Rest> =
                     counts.map(|&count| Rest { count: count as f64, cells: 1.0 }).collect();
                 for planes in (0..=layout.planes[centre]).rev() {
                     for (place, rest) in rests.iter_mut().take(1 << planes).enumerate() {
-                        let least = deviations * count_noise * rest.cells.sqrt();
+                        let least = deviations(ring) * count_noise * rest.cells.sqrt();
                         if rest.cells > 0.0 && rest.count > least {
                             let number = u32::try_from(groups.all.len()).expect("one per cell");
                             let here = &mut groups.of_cell[cells.clone()];
@@ -104,9 +108,7 @@ impl Groups {
                 }
                 groups.left.push(rests[0]);
             }
-            groups.join_rings(layout, centre, count_noise, |ring| {
-                if ring < RINGS { near } else { beyond }
-            });
+            groups.join_rings(layout, centre, count_noise, deviations);
         }
         groups
     }
@@ -260,6 +262,14 @@ impl Groups {
         layout.radii()[ring_up_to(&self.of_rings(layout), MOST)]
     }
 
+    /// The radius of the outermost ring with a group that is more than noise anywhere, if there is one.
+    pub(super) fn farthest(&self, layout: &Layout, count_noise: f64) -> Option<f64> {
+        let least = OF_LARGEST_BEYOND * largest_noise(layout) * count_noise;
+        let groups = self.all.iter().zip(self.cells());
+        let sure = groups.filter(|(group, cells)| group.count > least * f64::from(*cells).sqrt());
+        sure.map(|(group, _)| layout.radii()[group.ring]).max_by(f64::total_cmp)
+    }
+
     /// How many cells each group has.
     pub(super) fn cells(&self) -> Vec<u32> {
         let mut cells = vec![0; self.all.len()];
@@ -339,7 +349,7 @@ mod tests {
         {
             counts[layout.ring(centre, ring).start] = count;
         }
-        let groups = Groups::new(&layout, &counts, 22.0, false);
+        let groups = Groups::new(&layout, &counts, 22.0, false, f64::INFINITY);
         assert_eq!(groups.all.len(), 1, "{:?}", groups.all);
         let hidden = |noise| groups.hidden(&layout, &[100.0, 100.0, 100.0, 40.0], noise);
         // Two rings are looked at: the mean of 100, and 82 with twice the variance.
@@ -363,7 +373,7 @@ mod tests {
         let layout = cells().layout().expect("cells of a plan");
         let cell = |centre, ring, half| layout.ring(centre, ring).start + half;
         let mut counts = vec![0; layout.len()];
-        // Enough for a group is 28 in a cell, 39 in two, 48 in three and 55 in four.
+        // Enough for a group is 27 in a cell, 38 in two, 46 in three and 53 in four.
         for (centre, ring, halves) in [
             (0, 10, [10, 5]),
             (0, 11, [12, 3]),
@@ -374,7 +384,7 @@ mod tests {
         ] {
             counts[layout.ring(centre, ring)].copy_from_slice(&halves);
         }
-        let groups = Groups::new(&layout, &counts, 10.0, false);
+        let groups = Groups::new(&layout, &counts, 10.0, false, f64::INFINITY);
         let found = groups.all.iter().map(|group| (group.centre, group.ring, group.count));
         assert_eq!(found.collect::<Vec<_>>(), [(1, 10, 200.0), (1, 11, 26.0 + 17.0 + 19.0)]);
         let mut of_cell = vec![NO_GROUP; layout.len()];
@@ -391,9 +401,9 @@ mod tests {
             [[3.0, 2.0], [36.0, 2.0], [15.0, 2.0]]
         );
         // Too few for so many cells are no group.
-        counts[cell(1, 11, 0)] = 1;
+        counts[cell(1, 11, 0)] = 0;
         counts[cell(1, 12, 1)] = 0;
-        assert_eq!(Groups::new(&layout, &counts, 10.0, false).all.len(), 1);
+        assert_eq!(Groups::new(&layout, &counts, 10.0, false, f64::INFINITY).all.len(), 1);
     }
 
     /// It is the noise of the sum, times how far a unit of that moves the mean, in each direction: as far as residuals were clipped.

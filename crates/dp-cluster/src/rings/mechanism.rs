@@ -33,7 +33,7 @@ pub struct RingRounds {
 }
 
 impl RingRounds {
-    /// Standard deviation of the noise in a cell's count, in records.
+    /// Standard deviation of the noise in a cell's count, in records, in the last round.
     pub fn count_standard_deviation(&self) -> f64 {
         self.plan.count_standard_deviation()
     }

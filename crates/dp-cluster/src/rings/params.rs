@@ -13,8 +13,11 @@ use crate::total_rho::total_mu;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RingRoundsSettings {
-    /// How many rounds there are, 1 to [`MAX_ROUNDS`](RingRounds::MAX_ROUNDS), at equal shares. Default: 3.
+    /// How many rounds there are, 1 to [`MAX_ROUNDS`](RingRounds::MAX_ROUNDS). Default: 3.
     pub rounds: usize,
+    /// How much a round gets of the budget over what the one before gets, in squares of `mu`, 1 to 2: the first rounds look for what is large,
+    /// the last for the rest. Default: 1.5.
+    pub growth: f64,
     /// What a record adds to a count, as a multiple of the longest residual: `w` in the description of a round, .01 to 100.
     /// Default: 1.2 in up to 8 dimensions, .8 in up to 20, above `.8 (20 / d)^(1/4)`.
     pub count_weight: Option<f64>,
@@ -27,7 +30,13 @@ pub struct RingRoundsSettings {
 
 impl Default for RingRoundsSettings {
     fn default() -> Self {
-        Self { rounds: 3, count_weight: None, most_planes: RingRounds::MAX_PLANES, public_seed: 0 }
+        Self {
+            rounds: 3,
+            growth: 1.5,
+            count_weight: None,
+            most_planes: RingRounds::MAX_PLANES,
+            public_seed: 0,
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! All ring rounds in a row.
 
+use std::iter;
+
 use dp_accounting::{Mu, Step};
 use dp_geometry::lsh::normal_directions;
 use dp_geometry::{Points, PublicBox};
@@ -88,6 +90,8 @@ pub(crate) struct RingState {
     groups: Option<Groups>,
     /// How far most records are from the centres, at most.
     reach: f64,
+    /// And from each other, as the first round has seen.
+    apart: f64,
     /// How much of the solver's public randomness is used.
     solver_words: u128,
 }
@@ -113,7 +117,7 @@ impl RingPlan {
         settings: RingRoundsSettings,
         mu: Mu,
     ) -> Result<Self, ClusterError> {
-        let RingRoundsSettings { rounds, count_weight, most_planes, .. } = settings;
+        let RingRoundsSettings { rounds, growth, count_weight, most_planes, .. } = settings;
         let dim = public_box.dim();
         let count_weight = count_weight.unwrap_or_else(|| usual_count_weight(dim));
         let refuse = |name, got, want| Err(ClusterError::Setting { name, got, want });
@@ -122,6 +126,9 @@ impl RingPlan {
         }
         if !(1..=RingRounds::MAX_ROUNDS).contains(&rounds) {
             return refuse("rounds", rounds as f64, "between 1 and 20");
+        }
+        if !(1.0..=2.0).contains(&growth) {
+            return refuse("growth", growth, "between 1 and 2");
         }
         if !(0.01..=100.0).contains(&count_weight) {
             return refuse("count_weight", count_weight, "between 0.01 and 100");
@@ -135,8 +142,7 @@ impl RingPlan {
             let want = "at most 1e75, with a diagonal of at least 1e-75";
             return refuse("the public box's extent", far, want);
         }
-        let each = (1.0 - TOTAL_SHARE) / rounds as f64;
-        let shares = [vec![TOTAL_SHARE], vec![each; rounds]].concat();
+        let shares = [vec![TOTAL_SHARE], shares(rounds, growth)].concat();
         let parts = mu.split(&shares)?;
         let total = NoisyCount::rounded(parts[0])?;
         let rounds = parts[1..].iter().map(|&mu| RingRound::new(mu, count_weight));
@@ -168,9 +174,9 @@ impl RingPlan {
         Step::sequential(STEP, [total].into_iter().chain(rounds).collect())
     }
 
-    /// Of a cell's count, in records.
+    /// Of a cell's count in the last round, in records.
     pub(crate) fn count_standard_deviation(&self) -> f64 {
-        self.rounds[0].count_noise()
+        self.rounds.last().expect("one round at least").count_noise()
     }
 
     /// Draws the number of records, and what is asked first.
@@ -181,7 +187,9 @@ impl RingPlan {
         let points = Points::new(middle, dim).expect("one row");
         let centres = Centres { points, counts: vec![total.max(0) as f64] };
         let reach = 0.5 * part.diagonal();
-        let state = RingState { number: 0, total, centres, groups: None, reach, solver_words: 0 };
+        let apart = self.public_box.diagonal();
+        let state =
+            RingState { number: 0, total, centres, groups: None, reach, apart, solver_words: 0 };
         let question = Question::ring_cells(self.cells(&state, Hint(None)));
         (state, question)
     }
@@ -200,6 +208,7 @@ impl RingPlan {
         let least = if points.len() > 1 { 0.5 } else { 0.0 };
         within("number of records of all centres", counts.iter().sum(), [least, f64::MAX])?;
         within("reach", state.reach, [0.0, public_box.diagonal()])?;
+        within("how far records are apart", state.apart, [0.0, 2.0 * public_box.diagonal()])?;
         #[allow(clippy::cast_precision_loss, reason = "a number of words, far below the limit")]
         within("words of the solver", state.solver_words as f64, [0.0, MOST_WORDS])?;
         let cells = self.cells(state, Hint(None));
@@ -225,7 +234,8 @@ impl RingPlan {
         let layout = asked.layout().expect("cells of this plan");
         let Some(groups) = state.groups.take() else {
             let counts = round.noisy_counts(t, &counted.entries, draws);
-            let groups = Groups::new(&layout, &counts, round.count_noise(), self.k == 1);
+            let (noise, alone) = (round.count_noise(), self.k == 1);
+            let groups = Groups::new(&layout, &counts, noise, alone, state.apart);
             if groups.all.is_empty() {
                 return self.nothing_seen(state, &layout);
             }
@@ -236,6 +246,11 @@ impl RingPlan {
         let sums = round.noisy_sums(t, &counted.entries, public_box.dim(), draws);
         let (mut means, variances) = groups.means((&layout, CLIPPED), &sums, round, public_box);
         state.reach = groups.reach(&layout);
+        if t == 0 {
+            // All are around one centre.
+            let farthest = groups.farthest(&layout, round.count_noise());
+            state.apart = farthest.map_or(state.apart, |radius| 2.0 * radius);
+        }
         let mut weights: Vec<f64> = groups.all.iter().map(|group| group.count).collect();
         // In the middle of the box nothing has been seen yet, and of few clusters noise hides one as seldom as it makes one: measured.
         if t > 0 && self.k >= SOME_CLUSTERS {
@@ -393,7 +408,15 @@ fn halvings(number: f64) -> usize {
 }
 
 /// The more dimensions, the longer is the noise of a sum, and of a count it is the same: measured.
-fn usual_count_weight(dim: usize) -> f64 {
+/// What each round gets of the square of `mu`: so many times as much as the one before.
+fn shares(rounds: usize, growth: f64) -> Vec<f64> {
+    let parts: Vec<f64> =
+        iter::successors(Some(1.0), |part| Some(part * growth)).take(rounds).collect();
+    let all: f64 = parts.iter().sum();
+    parts.into_iter().map(|part| (1.0 - TOTAL_SHARE) * part / all).collect()
+}
+
+pub(crate) fn usual_count_weight(dim: usize) -> f64 {
     match dim {
         ..=8 => 1.2,
         9..=20 => 0.8,
@@ -446,7 +469,7 @@ mod tests {
         };
         let settings = RingRoundsSettings::default();
         let round = &RingPlan::new(public_box.clone(), 3, settings, Mu::new(1.0).expect("valid"));
-        let round = &round.as_ref().expect("valid").rounds[0];
+        let round = round.as_ref().expect("valid").rounds.last().expect("three");
         let need = RADIUS_OVER_NOISE * 784_f64.sqrt() * round.sum_noise();
         let halves = HALF_OVER_NOISE * round.count_noise();
         assert!(need > 4.0 * halves, "{need}, {halves}");

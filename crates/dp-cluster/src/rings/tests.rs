@@ -147,24 +147,27 @@ fn a_box_and_data_on_another_scale_give_the_same_release_on_that_scale() {
     assert_eq!(released(1.0), released(1.0 / 4_096.0));
 }
 
-/// In a box that fits and in one a thousand times too wide, with clusters of a hundredth of the largest: all of them are found.
+/// In a box that fits and in one a thousand times too wide, with clusters of a fiftieth of the largest: all of them are found, in each of ten sets. Where a group
+/// of noise at the far end of the box was as good as another, one in four of such sets lost one.
 #[test]
 fn neither_the_box_nor_small_clusters_matter() {
     let dim = 5;
-    let (mut coords, mut truth) = (Vec::new(), Vec::new());
-    for size in [20_000, 20_000, 400, 400] {
-        let (points, centre) = blobs(size, dim, 1, 90.0, 20 + truth.len() as u64);
-        coords.extend_from_slice(points.view().coords());
-        truth.extend_from_slice(centre.view().coords());
-    }
-    let [points, truth] = [coords, truth].map(|x| Points::new(x, dim).expect("whole rows"));
-    for half in [100.0, 1e5] {
-        let plan = RingRounds::new(cube(dim, half), 4, budget(1.0), RingRoundsSettings::default())
-            .expect("valid");
-        for seed in 0..3 {
+    let plans = [100.0, 1e5].map(|half| {
+        RingRounds::new(cube(dim, half), 4, budget(1.0), RingRoundsSettings::default())
+            .expect("valid")
+    });
+    for seed in 0..10 {
+        let (mut coords, mut truth) = (Vec::new(), Vec::new());
+        for (size, number) in [20_000, 20_000, 400, 400].into_iter().zip(0..) {
+            let (points, centre) = blobs(size, dim, 1, 90.0, 20 + 4 * seed + number);
+            coords.extend_from_slice(points.view().coords());
+            truth.extend_from_slice(centre.view().coords());
+        }
+        let [points, truth] = [coords, truth].map(|x| Points::new(x, dim).expect("whole rows"));
+        for (plan, box_is) in plans.iter().zip(["right", "wide"]) {
             let output = plan.simulate(points.view(), &mut rng(seed)).expect("fits").output;
             let found = distinct_clusters_found(output.centres.view(), truth.view()).unwrap();
-            assert_eq!(found, 4, "{half}, seed {seed}");
+            assert_eq!(found, 4, "box {box_is}, set {seed}");
         }
     }
 }
