@@ -75,6 +75,14 @@ impl<'a> Problem<'a> {
         Problem { tree, bins: self.bins, noisy, level_weights, groups: self.groups }
     }
 
+    /// The same with these noisy cells in place of its own, which are as many and no larger.
+    pub(crate) fn with_noisy<'b>(&self, noisy: &'b [i64]) -> Problem<'b>
+    where
+        'a: 'b,
+    {
+        Problem { noisy, ..*self }
+    }
+
     /// The hierarchy.
     pub fn tree(&self) -> &'a RegionTree {
         self.tree

@@ -321,6 +321,8 @@ fn it_is_asked_where_the_answer_is_cheap_and_decides() {
         plan.expect("valid").ways().len()
     };
     assert_eq!(ways(200, 0.1, 40_000), 5);
+    // A faint answer, which costs what it may.
+    assert_eq!(ways(200, 0.1, 6_000), 5);
     assert_eq!(ways(200, 0.1, 400), 1);
     assert_eq!(ways(200, 1.0, 40_000), 1);
 }

@@ -47,21 +47,27 @@ impl Joint {
 
     /// How much each cell follows the noise of the best linear estimate of it, as a share of the variance of that, row-major. By Stein's
     /// identity, a cell of a leaf in a piece of `n` cells that are held together follows that of each of them by `1 / n`, and one that is held
-    /// at 0 not at all; a cell of an inner node follows as much as those of its leaves do on average.
-    pub(super) fn follows(&self, tree: &RegionTree) -> Vec<f64> {
+    /// at 0 not at all; a cell of an inner node follows as much as those of its leaves do on average. Leaves that `is_known` are known to have no groups, and have no noise.
+    pub(super) fn follows(&self, tree: &RegionTree, is_known: impl Fn(usize) -> bool) -> Vec<f64> {
         let bins = self.rows.len() / tree.len();
         let mut follows = vec![0.0; tree.leaves().start * bins];
-        for row in self.rows[follows.len()..].chunks_exact(bins) {
+        let rows = self.rows[follows.len()..].chunks_exact(bins);
+        for (leaf, row) in tree.leaves().zip(rows) {
+            if is_known(leaf) {
+                follows.resize(follows.len() + bins, 0.0);
+                continue;
+            }
             #[expect(clippy::float_cmp, reason = "pieces are filled with one value")]
             for piece in row.chunk_by(|a, b| a == b) {
                 let own = if piece[0] > 0.0 { 1.0 / piece.len() as f64 } else { 0.0 };
                 follows.extend(std::iter::repeat_n(own, piece.len()));
             }
         }
-        let mut leaves = vec![1.0; tree.len()];
+        let of_leaf = |node: usize| if is_known(node) { 0.0 } else { 1.0 };
+        let mut leaves: Vec<f64> = (0..tree.len()).map(of_leaf).collect();
         for node in (0..tree.leaves().start).rev() {
             leaves[node] = tree.children(node).map(|child| leaves[child]).sum();
-            for child in tree.children(node) {
+            for child in tree.children(node).filter(|&child| leaves[child] > 0.0) {
                 for column in 0..bins {
                     let of_child = follows[child * bins + column];
                     follows[node * bins + column] += of_child * leaves[child] / leaves[node];

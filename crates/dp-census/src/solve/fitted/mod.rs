@@ -16,6 +16,8 @@
 //!
 //! Where noise is mostly less than half a group, 2 and 3 are left out: the leaves of the joint table are rounded, and added up.
 //!
+//! What is seen of regions that have no groups by public numbers is noise, and is left out from the start.
+//!
 //! All of it is of linear time but for the Newton steps of 1 and 3, of which there are some ten each.
 
 mod correct;
@@ -64,12 +66,15 @@ pub(crate) fn solve_drawn(
     let (tree, bins) = (problem.tree(), problem.bins());
     assert_eq!(variances.len(), tree.levels(), "a variance per level");
     let of_leaf = variances[tree.levels() - 1];
+    let of_nodes = totals.map(|leaves| totals_of(tree, leaves, problem.groups()));
+    let known = of_nodes.as_deref().and_then(|totals| without_noise(problem, totals));
+    let problem = &known.as_deref().map_or(*problem, |noisy| problem.with_noisy(noisy));
     let joint = Joint::new(problem, of_leaf);
     if let Some(joint) = joint.as_ref().filter(|_| joint::is_nearly_whole(of_leaf)) {
         let counts = joint.rounded(problem, totals);
         return Solution { counts, residual: joint.residual };
     }
-    let totals = totals.map(|leaves| totals_of(tree, leaves, problem.groups()));
+    let totals = of_nodes;
     let upwards = Upwards::new(*problem, variances, totals.as_deref(), joint.as_ref());
     let mut counts = vec![0; problem.noisy().len()];
     let root = smooth::smoothed(upwards.row(0), upwards.variances(0), problem.groups());
@@ -88,6 +93,17 @@ pub(crate) fn solve_drawn(
         residual = residual.max(off.reduce(|| 0.0, f64::max));
     }
     Solution { counts, residual }
+}
+
+/// The noisy cells, with zeros for regions that are known to have no groups: what was seen of these is noise. None if there are no such regions.
+fn without_noise(problem: &Problem<'_>, totals: &[i64]) -> Option<Vec<i64>> {
+    if totals.iter().all(|&groups| groups > 0) {
+        return None;
+    }
+    let mut noisy = problem.noisy().to_vec();
+    let rows = noisy.chunks_exact_mut(problem.bins()).zip(totals);
+    rows.filter(|(_, groups)| **groups == 0).for_each(|(row, _)| row.fill(0));
+    Some(noisy)
 }
 
 /// The same for as many levels as there are variances, with each region below them at its share of the row above, as in [`spread`].
@@ -253,5 +269,45 @@ impl<'a> Parts<'a> {
         let (whole, residual) = split.solve_nearly();
         fill(self.rows, self.bins, &self.starts, &whole);
         residual
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::solve::random::{self, Shape};
+    use rand::RngExt;
+
+    /// Whatever is seen of them, also where a whole branch of the tree is empty.
+    #[test]
+    fn what_is_seen_of_regions_without_groups_changes_nothing() {
+        let mut rng = random::generator(105);
+        let shape = Shape { levels: 4, fan_out: 3, bins: 7, weight: 5, groups: 60, noise: 30 };
+        let mut empty = 0;
+        for round in 0..200 {
+            let case = random::case(&mut rng, shape);
+            let tree = &case.tree;
+            let leaves = tree.leaves().len();
+            let mut totals = vec![0; leaves];
+            for _ in 0..case.groups {
+                let leaf = rng.random_range(0..leaves.div_ceil(2));
+                totals[leaf] += 1;
+            }
+            let variances = vec![[4.0, 100.0][round % 2]; tree.levels()];
+            let problem = case.problem();
+            let of_nodes = totals_of(tree, &totals, case.groups);
+            let mut other = problem.noisy().to_vec();
+            let rows = other.chunks_exact_mut(case.bins).zip(&of_nodes).filter(|row| *row.1 == 0);
+            for (row, _) in rows {
+                empty += 1;
+                for cell in row {
+                    *cell += rng.random_range(-50..50);
+                }
+            }
+            let before = solve(&problem, &variances, Some(&totals));
+            assert_eq!(before, solve(&problem.with_noisy(&other), &variances, Some(&totals)));
+            assert!(before.residual.is_finite());
+        }
+        assert!(empty > 300, "{empty}");
     }
 }

@@ -37,14 +37,18 @@ impl<'a> Upwards<'a> {
             let rows = as_real(problem.row(0)).collect();
             return Self { problem, of_leaf, rows, variances: vec![of_leaf; bins] };
         }
-        let follows = joint.map(|joint| joint.follows(tree));
+        // What has no groups, as far as that is public, has no noise either.
+        let is_known = |node: usize| totals.is_some_and(|totals| totals[node] == 0);
+        let follows = joint.map(|joint| joint.follows(tree, is_known));
         let joint_row = |node: usize| {
             let cells = node * bins..(node + 1) * bins;
             joint
                 .zip(follows.as_ref())
                 .map(|(joint, follows)| (&joint.rows[cells.clone()], &follows[cells]))
         };
-        let leaf = |node: usize| Estimate::of_noisy(problem.row(node), of_leaf);
+        let leaf = |node: usize| {
+            Estimate::of_noisy(problem.row(node), if is_known(node) { 0.0 } else { of_leaf })
+        };
         let mut levels = Vec::new();
         let mut below = Vec::new();
         if joint.is_some() {
@@ -56,7 +60,7 @@ impl<'a> Upwards<'a> {
             let first = tree.level(level + 1).start;
             let sum = |node: usize| {
                 let mut sums = Sums::new(bins);
-                for child in tree.children(node) {
+                for child in tree.children(node).filter(|&child| !is_known(child)) {
                     let limit = totals.map(|totals| totals[child] as f64);
                     match below.get(child - first) {
                         Some(estimate) => sums.add(estimate, limit),
@@ -142,6 +146,9 @@ impl Estimate {
     /// From a node's own noisy row, whose noise has the variance `own`, and the sums over its children.
     fn pooled(noisy: &[i64], own: f64, sums: &Sums, mix: &Mix) -> Self {
         let of_sum = sums.of_linear;
+        if of_sum <= 0.0 {
+            return Self::of_noisy(noisy, 0.0);
+        }
         let most = MAX_VALUE as f64;
         // By inverse variance. Nothing true is beyond, and the sum of many saturated cells may be.
         let pool = |noisy: f64, below: f64, risk: f64| {
@@ -163,6 +170,11 @@ impl Estimate {
     }
 }
 
+/// Without the nodes that are known, with the joint rows of the others.
+fn with_noise<J>(nodes: &mut [Estimate], joint: Vec<J>) -> (Vec<&mut Estimate>, Vec<J>) {
+    nodes.iter_mut().zip(joint).filter(|(node, _)| node.of_linear > 0.0).unzip()
+}
+
 /// Takes the joint rows of the leaves where their combination with the noisy ones has less risk. Of these rows there is also the share of the
 /// linear variance that they follow.
 fn take_joint<'j>(
@@ -170,6 +182,7 @@ fn take_joint<'j>(
     joint: impl Iterator<Item = Option<(&'j [f64], &'j [f64])>>,
 ) {
     let Some(joint) = joint.collect::<Option<Vec<_>>>() else { return };
+    let (mut nodes, joint) = with_noise(nodes, joint);
     let follows = |node: &Estimate, shares: &[f64]| {
         shares.iter().map(|share| share * node.of_linear).collect::<Vec<f64>>()
     };
@@ -197,6 +210,7 @@ fn take_corrected<'j>(
     joint: impl Iterator<Item = Option<(&'j [f64], &'j [f64])>>,
 ) {
     let Some(joint) = joint.collect::<Option<Vec<_>>>() else { return };
+    let (mut nodes, joint) = with_noise(nodes, joint);
     let pairs = nodes.iter().zip(joint).map(|(node, (other, follows))| Pair {
         linear: &node.linear,
         variance: node.of_linear,
@@ -265,7 +279,7 @@ impl Mix {
         // With `n` the linear estimate of variance `V` without bias, `f` the other one and `C` their covariance, the risk of
         // `n + a (f - n)` is `V + a^2 E (f - n)^2 - 2 a (V - C)`. All in units of `V`, and averaged over the nodes of the level.
         let (mut squares, mut saved, mut count) = (Vec::new(), Vec::new(), 0.0);
-        for (linear, variance, other, follows) in nodes {
+        for (linear, variance, other, follows) in nodes.filter(|node| node.1 > 0.0) {
             squares.resize(linear.len(), 0.0);
             saved.resize(linear.len(), 0.0);
             count += 1.0;
