@@ -215,7 +215,14 @@ fn mostly_overlap(clusters: &[Part]) -> bool {
         one.spread <= MOST_SPREAD * one.within
             && clusters.iter().enumerate().all(|(j, other)| *i == j || is_apart(one, other))
     };
-    2 * clusters.iter().enumerate().filter(is_alone).count() < clusters.len()
+    let (number, records) = clusters
+        .iter()
+        .enumerate()
+        .filter(is_alone)
+        .fold((0, 0.0), |(number, records), (_, one)| (number + 1, records + one.count));
+    // A few small ones that lie apart say nothing about the rest.
+    let all: f64 = clusters.iter().map(|one| one.count).sum();
+    2 * number < clusters.len() || 2.0 * records < all
 }
 
 #[cfg(test)]
@@ -265,6 +272,16 @@ mod tests {
         let row: Vec<[f64; 2]> = (0..10).map(|i| [3.5 * f64::from(i), 0.0]).collect();
         let row: Vec<_> = row.iter().map(|at| (&at[..], 500.0, 1.5)).collect();
         assert_eq!(counts(&row).len(), 10);
+    }
+
+    /// Ten that overlap, and two small ones that lie apart, which would not say that the ten do.
+    #[test]
+    fn a_few_small_clusters_that_lie_apart_do_not_make_one_of_the_rest() {
+        let row: Vec<[f64; 2]> = (0..10).map(|i| [3.0 * f64::from(i), 0.0]).collect();
+        let row = row.iter().map(|at| (&at[..], 500.0, 1.5));
+        let far: [(&[f64], f64, f64); 2] =
+            [(&[0.0, 900.0], 100.0, 1.5), (&[0.0, -900.0], 100.0, 1.5)];
+        assert_eq!(counts(&row.chain(far).collect::<Vec<_>>()).len(), 12);
     }
 
     #[test]
