@@ -407,7 +407,6 @@ fn halvings(number: f64) -> usize {
     halvings
 }
 
-/// The more dimensions, the longer is the noise of a sum, and of a count it is the same: measured.
 /// What each round gets of the square of `mu`: so many times as much as the one before.
 fn shares(rounds: usize, growth: f64) -> Vec<f64> {
     let parts: Vec<f64> =
@@ -416,6 +415,7 @@ fn shares(rounds: usize, growth: f64) -> Vec<f64> {
     parts.into_iter().map(|part| (1.0 - TOTAL_SHARE) * part / all).collect()
 }
 
+/// The more dimensions, the longer is the noise of a sum, and of a count it is the same: measured.
 pub(crate) fn usual_count_weight(dim: usize) -> f64 {
     match dim {
         ..=8 => 1.2,

@@ -153,7 +153,7 @@ impl<R: Clustered> ClusterPlan<R> {
         let (outside, budget) = divided(&settings)?;
         let ClusterSettings { k, at_most, .. } = settings;
         for (name, k) in [("--k", k), ("--at-most", at_most)] {
-            if let Some(k) = k.filter(|k| *k > MOST_CENTRES) {
+            if let Some(k) = k.filter(|k| !(1..=MOST_CENTRES).contains(k)) {
                 return Err(Error::Setting { name, got: k.to_string(), want: "1 to 4096 centres" });
             }
         }
