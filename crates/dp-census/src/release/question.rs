@@ -157,13 +157,10 @@ impl Asking<'_> {
         let share = least.max(self.share_for(of_chance * by_chance).min(most_for_it));
         let (of_groups, for_it) = FAINT;
         let faint = self.share_for((of_groups * self.groups as f64).min(MOST_DEVIATION));
-        let share = match share {
-            share if share <= worth.most => share,
-            _ if faint <= for_it => for_it,
-            // NaN is not worth anything either.
-            _ => return None,
-        };
-        self.is_worth_it(worth).then_some(share)
+        // NaN is not worth anything either.
+        let share =
+            if share <= worth.most { Some(share) } else { (faint <= for_it).then_some(for_it) };
+        share.filter(|_| self.is_worth_it(worth))
     }
 
     /// The share of the loss for which the noise of every number has this deviation, in groups.

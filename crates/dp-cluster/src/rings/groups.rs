@@ -4,7 +4,7 @@ use dp_geometry::PublicBox;
 use dp_mechanism::passes::{StateError, TableError};
 use serde::{Deserialize, Serialize};
 
-use super::cells::{GroupSums, Layout, RINGS, RingCells};
+use super::cells::{GroupSums, Layout, RingCells};
 use super::round::RingRound;
 use crate::passes::LARGEST;
 use crate::residual::UNITS;
@@ -73,8 +73,7 @@ impl Groups {
         let beyond = of_largest.max(OF_LARGEST_BEYOND);
         let [near, beyond] = [of_largest, beyond].map(|of| (of * largest_noise(layout)).max(LEAST));
         let begins = |ring: usize| if ring == 0 { 0.0 } else { layout.radii()[ring - 1] };
-        let deviations =
-            |ring: usize| if ring < RINGS && begins(ring) < apart { near } else { beyond };
+        let deviations = |ring: usize| if begins(ring) < apart { near } else { beyond };
         let rings = layout.rings();
         let (all, left) = (Vec::new(), Vec::with_capacity(layout.planes.len() * rings));
         let mut groups = Self { all, of_cell: vec![NO_GROUP; layout.len()], left };

@@ -90,7 +90,7 @@ pub(crate) struct RingState {
     groups: Option<Groups>,
     /// How far most records are from the centres, at most.
     reach: f64,
-    /// And from each other, as the first round has seen.
+    /// And from each other: by what is known of the box, and what the first round has seen.
     apart: f64,
     /// How much of the solver's public randomness is used.
     solver_words: u128,
@@ -187,7 +187,7 @@ impl RingPlan {
         let points = Points::new(middle, dim).expect("one row");
         let centres = Centres { points, counts: vec![total.max(0) as f64] };
         let reach = 0.5 * part.diagonal();
-        let apart = self.public_box.diagonal();
+        let apart = part.diagonal();
         let state =
             RingState { number: 0, total, centres, groups: None, reach, apart, solver_words: 0 };
         let question = Question::ring_cells(self.cells(&state, Hint(None)));
@@ -208,7 +208,7 @@ impl RingPlan {
         let least = if points.len() > 1 { 0.5 } else { 0.0 };
         within("number of records of all centres", counts.iter().sum(), [least, f64::MAX])?;
         within("reach", state.reach, [0.0, public_box.diagonal()])?;
-        within("how far records are apart", state.apart, [0.0, 2.0 * public_box.diagonal()])?;
+        within("how far records are apart", state.apart, [0.0, self.part.diagonal()])?;
         #[allow(clippy::cast_precision_loss, reason = "a number of words, far below the limit")]
         within("words of the solver", state.solver_words as f64, [0.0, MOST_WORDS])?;
         let cells = self.cells(state, Hint(None));
@@ -249,7 +249,7 @@ impl RingPlan {
         if t == 0 {
             // All are around one centre.
             let farthest = groups.farthest(&layout, round.count_noise());
-            state.apart = farthest.map_or(state.apart, |radius| 2.0 * radius);
+            state.apart = farthest.map_or(state.apart, |radius| state.apart.min(2.0 * radius));
         }
         let mut weights: Vec<f64> = groups.all.iter().map(|group| group.count).collect();
         // In the middle of the box nothing has been seen yet, and of few clusters noise hides one as seldom as it makes one: measured.

@@ -148,7 +148,7 @@ fn a_box_and_data_on_another_scale_give_the_same_release_on_that_scale() {
 }
 
 /// In a box that fits and in one a thousand times too wide, with clusters of a fiftieth of the largest: all of them are found, in each of ten sets. Where a group
-/// of noise at the far end of the box was as good as another, one in four of such sets lost one.
+/// of noise at the far end of the box was as good as another, 14 of 160 clusters of such sets were lost.
 #[test]
 fn neither_the_box_nor_small_clusters_matter() {
     let dim = 5;

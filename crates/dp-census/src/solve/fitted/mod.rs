@@ -74,8 +74,8 @@ pub(crate) fn solve_drawn(
         let counts = joint.rounded(problem, totals);
         return Solution { counts, residual: joint.residual };
     }
-    let totals = of_nodes;
-    let upwards = Upwards::new(*problem, variances, totals.as_deref(), joint.as_ref());
+    let totals = of_nodes.as_deref();
+    let upwards = Upwards::new(*problem, variances, totals, joint.as_ref());
     let mut counts = vec![0; problem.noisy().len()];
     let root = smooth::smoothed(upwards.row(0), upwards.variances(0), problem.groups());
     counts[..bins].copy_from_slice(&closest_root(&root, problem.groups()));
@@ -84,7 +84,7 @@ pub(crate) fn solve_drawn(
         let families = families(tree, bins, level, &mut counts);
         let parts: Vec<Parts<'_>> = families
             .into_par_iter()
-            .filter_map(|family| Parts::new(&upwards, family, totals.as_deref(), draws))
+            .filter_map(|family| Parts::new(&upwards, family, totals, draws))
             .collect();
         let scatter = (draws && totals.is_some()).then(|| {
             Scatter::fitted(&parts.iter().flat_map(|parts| &parts.likelihoods).collect::<Vec<_>>())
@@ -309,5 +309,19 @@ mod tests {
             assert!(before.residual.is_finite());
         }
         assert!(empty > 300, "{empty}");
+    }
+
+    /// Nobody is anywhere: zeros, by numbers.
+    #[test]
+    fn a_hierarchy_without_groups_is_all_zeros() {
+        let mut rng = random::generator(106);
+        let shape = Shape { levels: 3, fan_out: 3, bins: 5, weight: 5, groups: 0, noise: 30 };
+        for variance in [0.01, 4.0, 100.0] {
+            let case = random::case(&mut rng, shape);
+            let none = vec![0; case.tree.leaves().len()];
+            let variances = vec![variance; case.tree.levels()];
+            let solved = solve(&case.problem(), &variances, Some(&none));
+            assert!(solved.counts.iter().all(|&count| count == 0) && solved.residual <= 0.0);
+        }
     }
 }
