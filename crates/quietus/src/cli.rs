@@ -3,6 +3,7 @@
 use crate::error::Error;
 use clap::builder::TypedValueParser;
 use clap::{Args, Parser, Subcommand};
+use dp_accounting::plain_number;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
@@ -111,6 +112,43 @@ impl Family {
             Self::Locate(args) => &args.file,
         })
     }
+
+    /// How files are written.
+    pub(crate) fn form(&self) -> &FormArgs {
+        match self {
+            Self::Census(args) => &args.form,
+            other => &other.file().expect("all but a census have one").form,
+        }
+    }
+
+    /// The columns of files that are written so, by their names here.
+    pub(crate) fn columns(&self) -> Vec<&str> {
+        match self {
+            Self::Count(args) => args.groups.columns().collect(),
+            Self::Histogram(HistogramArgs { of, groups, .. })
+            | Self::Mean(MeanArgs { of, groups, .. }) => {
+                groups.columns().chain([of.as_str()]).collect()
+            }
+            Self::Census(args) => args.columns(),
+            Self::Cluster(ClusterArgs { range, person, .. })
+            | Self::Map(MapArgs { range, person, .. }) => {
+                columns_of(range).chain(person.as_deref()).collect()
+            }
+            Self::Top(args) => vec![&args.person, &args.catalogue.item],
+            Self::Items(args) => vec![&args.user, &args.catalogue.item, &args.time],
+            Self::Cover(CoverArgs { sets, .. }) | Self::Coverage(CoverageArgs { sets, .. }) => {
+                vec![&sets.person, &sets.set]
+            }
+            Self::Locate(LocateArgs { place, person, .. }) => {
+                person.as_deref().into_iter().chain([place.as_str()]).collect()
+            }
+        }
+    }
+}
+
+/// What else is wrong with a range is said where it is read.
+fn columns_of(ranges: &[String]) -> impl Iterator<Item = &str> {
+    ranges.iter().filter_map(|range| range.split('=').next())
 }
 
 /// The private file and how it is written.
@@ -202,6 +240,12 @@ pub struct GroupArgs {
     pub loss: LossArgs,
 }
 
+impl GroupArgs {
+    fn columns(&self) -> impl Iterator<Item = &str> {
+        self.by.as_deref().into_iter().chain(self.person.as_deref())
+    }
+}
+
 /// What a release costs, or how accurate it has to be.
 #[derive(Clone, Debug, Args)]
 pub struct LossArgs {
@@ -222,8 +266,14 @@ impl LossArgs {
     /// What is to be spent.
     ///
     /// # Errors
-    /// If only an accuracy is given, which is for plans.
+    /// If an accuracy is given, which is for plans.
     pub fn epsilon(&self) -> Result<f64, Error> {
+        if let (Some(_), Some(accuracy)) = (self.epsilon, self.accuracy) {
+            let (name, got) = ("--accuracy", plain_number(accuracy));
+            let want =
+                "left out, as --epsilon says what is spent; `quietus plan` says which one has it";
+            return Err(Error::Setting { name, got, want });
+        }
         self.epsilon.ok_or_else(|| Error::Setting {
             name: "--epsilon",
             got: "nothing".to_owned(),
@@ -351,6 +401,19 @@ pub struct CensusArgs {
     /// Where it goes.
     #[command(flatten)]
     pub target: TargetArgs,
+}
+
+impl CensusArgs {
+    fn columns(&self) -> Vec<&str> {
+        let files: [(bool, &[&str]); 4] = [
+            (true, &["region", "parent", "groups"]),
+            (self.table.is_some(), &["region", "size", "groups"]),
+            (self.units.is_some(), &["unit", "region"]),
+            (self.data.is_some(), &["unit", "person", "quantity"]),
+        ];
+        let given = files.into_iter().filter(|(is_given, _)| *is_given);
+        given.flat_map(|(_, columns)| columns).copied().collect()
+    }
 }
 
 /// `cluster`.

@@ -48,6 +48,7 @@ pub const PRIVATE: &str = "PRIVATE: what follows is exact and about the people i
 /// [`Error`]; it does not depend on what private rows say.
 pub fn release(family: &Family, gate: &Gate, disk: &dyn Disk) -> Result<Said, Error> {
     data_given(family)?;
+    renames_columns(family)?;
     let mut rng = chacha_from_os().map_err(|error| Error::library("system randomness", &error))?;
     match family {
         Family::Count(_) | Family::Histogram(_) | Family::Mean(_) => {
@@ -119,6 +120,7 @@ impl Draw for Secure<'_> {
 /// [`Error`].
 pub fn check(family: &Family) -> Result<String, Error> {
     data_given(family)?;
+    renames_columns(family)?;
     if let Some(file) = family.file() {
         read_again(&file.data, "a file that can be read again, as a check reads it twice")?;
     }
@@ -150,6 +152,24 @@ fn data_given(family: &Family) -> Result<(), Error> {
     }
 }
 
+/// What is called otherwise must be a column that is read: a wrong name would go without a word, and be found out when all is spent.
+fn renames_columns(family: &Family) -> Result<(), Error> {
+    let (form, columns) = (form(family.form())?, family.columns());
+    let refuse = |reason: String| Err(Error::Library { what: "--column", reason });
+    for (place, (here, there)) in form.renamed.iter().enumerate() {
+        if form.renamed[..place].iter().any(|(before, _)| before == here) {
+            return refuse(format!("`{here}` is renamed twice"));
+        }
+        if !columns.contains(&here.as_str()) {
+            let all = if columns.is_empty() { "none".to_owned() } else { columns.join(", ") };
+            return refuse(format!(
+                "`{here}={there}`: there is no column `{here}` to call otherwise; these are read: {all}; the name here comes first, then that in the file"
+            ));
+        }
+    }
+    Ok(())
+}
+
 /// From here on a delta is no promise to so few people as a release is about.
 const LARGE_DELTA: f64 = 1e-3;
 
@@ -165,6 +185,7 @@ pub(crate) fn large_delta(delta: f64) -> Option<String> {
 /// # Errors
 /// [`Error`].
 pub fn plan(family: &Family) -> Result<String, Error> {
+    renames_columns(family)?;
     let mut text = plan_of(family)?;
     let delta = match family {
         Family::Cluster(args) => args.delta,

@@ -20,8 +20,8 @@ pub(crate) fn smallest_epsilon(
         return Err(Error::Setting { name, got, want: "finite and above 0" });
     }
     let good = |epsilon: f64| error_at(epsilon).is_ok_and(|error| error <= target);
-    let (mut low, mut high) = (1e-4_f64, 100.0_f64);
-    if !good(high) {
+    let most = 100.0;
+    if !good(most) {
         // What is wrong with the other settings is said in their own words.
         error_at(1.0)?;
         let (name, got) = ("--accuracy", plain_number(target));
@@ -31,15 +31,46 @@ pub(crate) fn smallest_epsilon(
             want: "one that an epsilon of 100 at most can have",
         });
     }
+    Ok(smallest((1e-4, most), good))
+}
+
+/// A plan; where it is refused because its epsilon is too small, the least that is not.
+///
+/// # Errors
+/// Those of the plan, if a larger epsilon does not help.
+pub(crate) fn plan_or_least<P>(
+    epsilon: f64,
+    plan_at: impl Fn(f64) -> Result<P, Error>,
+) -> Result<P, Error> {
+    let large = 1.0;
+    let refused = match plan_at(epsilon) {
+        Err(refused @ Error::Library { what: "the plan", .. }) if epsilon < large => refused,
+        other => return other,
+    };
+    if plan_at(large).is_err() {
+        return Err(refused);
+    }
+    let least = smallest((epsilon, large), |epsilon| plan_at(epsilon).is_ok());
+    let [least, got] = [least, epsilon].map(plain_number);
+    Err(Error::library(
+        "--epsilon",
+        &format!(
+            "must be at least {least} with these settings, got {got}: noise in 64-bit integers ends there"
+        ),
+    ))
+}
+
+/// The smallest number in a range that is good, to three digits and rounded up, where all above a good one are, and the end is.
+fn smallest((mut low, mut high): (f64, f64), good: impl Fn(f64) -> bool) -> f64 {
     for _ in 0..60 {
         let middle = (low * high).sqrt();
         if good(middle) { high = middle } else { low = middle }
     }
-    // Rounding up keeps the accuracy.
-    let digit = 10_f64.powf(high.log10().floor() - 2.0);
-    let rounded: f64 =
-        format!("{:.6}", (high / digit - 1e-6).ceil() * digit).parse().unwrap_or(high);
-    Ok(if good(rounded) { rounded } else { high })
+    // Rounding up keeps it good.
+    let last = high.log10().floor() - 2.0;
+    let digits = (high / 10_f64.powf(last) - 1e-6).ceil();
+    let rounded: f64 = format!("{digits:.0}e{last:.0}").parse().unwrap_or(high);
+    if good(rounded) { rounded } else { high }
 }
 
 /// The plan with the smallest epsilon that finds an item of so many people, and the sentence that says so.
@@ -61,7 +92,8 @@ pub(crate) fn plan_that_finds<P>(
 
 #[cfg(test)]
 mod tests {
-    use super::smallest_epsilon;
+    use super::{plan_or_least, smallest_epsilon};
+    use crate::error::Error;
     use approx::assert_abs_diff_eq;
 
     #[test]
@@ -74,5 +106,22 @@ mod tests {
             let error = smallest_epsilon(wrong, |_| Ok(0.0)).unwrap_err().to_string();
             assert!(error.contains("--accuracy"), "{error}");
         }
+    }
+
+    #[test]
+    fn an_epsilon_that_is_too_small_is_told_the_least() {
+        let refused = |what| Error::Library { what, reason: "noise".to_owned() };
+        let plan_at = |epsilon: f64| {
+            if epsilon < 1.234_5e-5 { Err(refused("the plan")) } else { Ok(epsilon) }
+        };
+        let error = plan_or_least(1e-9, plan_at).unwrap_err().to_string();
+        assert!(error.starts_with("--epsilon: must be at least 1.24e-5"), "{error}");
+        assert!(error.contains("got 1e-9"), "{error}");
+        assert_eq!(plan_or_least(1.24e-5, plan_at).unwrap().to_bits(), 1.24e-5_f64.to_bits());
+        // What another epsilon does not help is said in its own words.
+        let other = |_| -> Result<(), Error> { Err(refused("the plan")) };
+        assert_eq!(plan_or_least(1e-9, other).unwrap_err().to_string(), "the plan: noise");
+        let axis = |epsilon| if epsilon < 1.0 { Err(refused("--range")) } else { Ok(()) };
+        assert_eq!(plan_or_least(1e-9, axis).unwrap_err().to_string(), "--range: noise");
     }
 }

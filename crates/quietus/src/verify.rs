@@ -65,8 +65,9 @@ pub fn verify(folder: &Path, ledger: Option<&Path>) -> Result<String, Error> {
     if named.family == FAMILY {
         verify_state(folder, &plan, ledger).map_err(&refuse)?;
     }
-    let mut said =
-        format!("{text}\n\nThe receipt follows from the plan and is within its budget.\n");
+    let mut said = format!(
+        "{text}\n\nThe receipt follows from the plan and is within its budget; {RECEIPT} has every step.\n"
+    );
     if let Some(path) = ledger {
         let book = LedgerFile::at(path).read()?;
         match book.plan_of(&named.release) {
@@ -84,7 +85,7 @@ pub fn verify(folder: &Path, ledger: Option<&Path>) -> Result<String, Error> {
     Ok(said)
 }
 
-/// The receipt of a plan, as data and in words.
+/// The receipt of a plan, as data and in a few words.
 fn cost<M: Mechanism + DeserializeOwned>(plan: &str) -> Result<(Value, String), String> {
     let plan: M = serde_json::from_str(plan).map_err(|error| format!("{PLAN}: {error}"))?;
     let receipt = plan.receipt();
@@ -92,5 +93,5 @@ fn cost<M: Mechanism + DeserializeOwned>(plan: &str) -> Result<(Value, String), 
         return Err(format!("{RECEIPT} is above its own budget"));
     }
     let value = serde_json::to_value(&receipt).expect("a receipt has plain fields");
-    Ok((value, format!("{receipt:#}")))
+    Ok((value, receipt.to_string()))
 }

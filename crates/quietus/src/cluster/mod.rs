@@ -17,6 +17,7 @@ use crate::order::{Draw, FillOf, Order};
 use crate::passes::{self, Columns, Job, PassDraws, PassTold, refuse_person};
 use crate::points::{Met, PointRows};
 use crate::run::{Said, form, read_again, target};
+use crate::search::plan_or_least;
 use crate::stop::Gate;
 pub use accuracy::centre_errors;
 use dp_accounting::{AddRemove, Within};
@@ -42,7 +43,7 @@ pub enum AnyClusters {
 /// # Errors
 /// Names the setting and what was wanted.
 pub fn cluster_plan(args: &ClusterArgs) -> Result<AnyClusters, Error> {
-    cluster_plan_at(args, args.loss.epsilon()?)
+    plan_or_least(args.loss.epsilon()?, |epsilon| cluster_plan_at(args, epsilon))
 }
 
 fn cluster_plan_at(args: &ClusterArgs, epsilon: f64) -> Result<AnyClusters, Error> {

@@ -6,7 +6,7 @@ use super::{AnyClusters, CentreError, Released, cluster_plan_at};
 use crate::cli::ClusterArgs;
 use crate::error::Error;
 use crate::picture::{Dot, dots};
-use crate::search::{EPSILONS, smallest_epsilon};
+use crate::search::{EPSILONS, plan_or_least, smallest_epsilon};
 use crate::value::short;
 use dp_cluster::Budget;
 use dp_mechanism::{GeometricSum, Mechanism};
@@ -145,7 +145,7 @@ pub(crate) fn plan_text(args: &ClusterArgs) -> Result<String, Error> {
             epsilon
         }
     };
-    let (plan, expected) = forecast(epsilon)?;
+    let (plan, expected) = plan_or_least(epsilon, forecast)?;
     match &plan {
         AnyClusters::AddRemove(plan) => costs(plan, args.simulations, &mut text),
         AnyClusters::Within(plan) => costs(plan, args.simulations, &mut text),

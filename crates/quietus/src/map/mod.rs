@@ -15,6 +15,7 @@ use crate::order::{Draw, FillOf, Order};
 use crate::passes::{self, Columns, Job, PassDraws, PassTold, refuse_person};
 use crate::points::{Met, PointRows};
 use crate::run::{Said, form, target};
+use crate::search::plan_or_least;
 use crate::stop::Gate;
 use accuracy::{errors, solve};
 use dp_accounting::{AddRemove, ReplaceOne, Within};
@@ -42,7 +43,7 @@ pub enum AnyMap {
 /// # Errors
 /// Names the setting and what was wanted.
 pub fn map_plan(args: &MapArgs) -> Result<AnyMap, Error> {
-    map_plan_at(args, args.loss.epsilon()?)
+    plan_or_least(args.loss.epsilon()?, |epsilon| map_plan_at(args, epsilon))
 }
 
 fn map_plan_at(args: &MapArgs, epsilon: f64) -> Result<AnyMap, Error> {

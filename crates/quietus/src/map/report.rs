@@ -6,7 +6,7 @@ use crate::centres::CentreError;
 use crate::cli::MapArgs;
 use crate::error::Error;
 use crate::picture::{Dot, dots};
-use crate::search::{EPSILONS, smallest_epsilon};
+use crate::search::{EPSILONS, plan_or_least, smallest_epsilon};
 use crate::value::short;
 use dp_mechanism::Mechanism;
 use std::fmt::Write as _;
@@ -133,7 +133,7 @@ pub(crate) fn plan_text(args: &MapArgs) -> Result<String, Error> {
             epsilon
         }
     };
-    match map_plan_at(args, epsilon)? {
+    match plan_or_least(epsilon, |epsilon| map_plan_at(args, epsilon))? {
         AnyMap::AddRemove(plan) => levels(&plan, &mut text),
         AnyMap::ReplaceOne(plan) => levels(&plan, &mut text),
         AnyMap::Within(plan) => levels(&plan, &mut text),

@@ -165,11 +165,11 @@ impl<'a> Rows<'a> {
         self.source.header().iter().any(|heading| heading == name)
     }
 
-    /// Whether there is a column of this name; an error if there is only one whose name is nearly the same. Without it, what that
-    /// column says would be left out without a word.
+    /// Whether there is a column of this name; an error if there is only one whose name is nearly the same, or if a private file lacks
+    /// what is said to be called otherwise in it. Without it, what that column says would be left out without a word.
     ///
     /// # Errors
-    /// [`TableProblem::NearName`].
+    /// [`TableProblem::NearName`], [`TableProblem::NoColumn`].
     pub fn has_exactly(&self, name: &'static str) -> Result<bool, TableError> {
         let letters = |text: &str| -> String {
             text.chars().filter(|c| c.is_alphabetic()).flat_map(char::to_lowercase).collect()
@@ -178,12 +178,15 @@ impl<'a> Rows<'a> {
         if self.has(name) {
             return Ok(true);
         }
+        // A public file shares names with the private one, and need not have them all.
+        if self.secrecy == Secrecy::Private && self.form.name_in_file(name) != name {
+            return Err(self.no_column(name));
+        }
         match header.iter().position(|heading| letters(heading) == name) {
             None => Ok(false),
             Some(place) => {
                 let (column, found) = (place + 1, header[place].clone());
-                let problem = TableProblem::NearName { column, name: found, want: name };
-                Err(table(&self.path, u64::from(!is_binary(&self.path)), problem))
+                Err(self.in_header(TableProblem::NearName { column, name: found, want: name }))
             }
         }
     }
@@ -193,29 +196,37 @@ impl<'a> Rows<'a> {
     /// # Errors
     /// [`TableError`] unless there is exactly one column of each name.
     pub fn choose(&mut self, names: &[&str]) -> Result<(), TableError> {
-        let (header, binary) = (self.source.header(), is_binary(&self.path));
+        let header = self.source.header();
         let mut chosen = Vec::new();
-        for name in names.iter().map(|name| self.form.name_in_file(name)) {
-            let mut places = (0..header.len()).filter(|&place| header[place] == name);
-            let problem = match (places.next(), places.next()) {
-                (Some(place), None) => {
-                    chosen.push((place, name.to_owned()));
-                    continue;
+        for name in names {
+            let there = self.form.name_in_file(name);
+            let mut places = (0..header.len()).filter(|&place| header[place] == there);
+            match (places.next(), places.next()) {
+                (Some(place), None) => chosen.push((place, there.to_owned())),
+                (Some(_), Some(_)) => {
+                    let name = there.to_owned();
+                    return Err(self.in_header(TableProblem::TwoColumns { name }));
                 }
-                (Some(_), Some(_)) => TableProblem::TwoColumns { name: name.to_owned() },
-                (None, _) => {
-                    // In text without a header, the first line of a private file is a record.
-                    let shown = binary || self.secrecy == Secrecy::Public;
-                    let header = shown.then(|| header.to_vec());
-                    TableProblem::NoColumn { name: name.to_owned(), header }
-                }
-            };
-            return Err(table(&self.path, u64::from(!binary), problem));
+                (None, _) => return Err(self.no_column(name)),
+            }
         }
         let places: Vec<usize> = chosen.iter().map(|(place, _)| *place).collect();
         self.source.choose(&places).map_err(|problem| table(&self.path, 0, problem))?;
         self.chosen = chosen;
         Ok(())
+    }
+
+    fn no_column(&self, name: &str) -> TableError {
+        // In text without a header, the first line of a private file is a record.
+        let shown = is_binary(&self.path) || self.secrecy == Secrecy::Public;
+        let header = shown.then(|| self.source.header().to_vec());
+        let there = self.form.name_in_file(name).to_owned();
+        self.in_header(TableProblem::NoColumn { name: name.to_owned(), there, header })
+    }
+
+    /// What is wrong with the header: a line of text, or none of a binary format.
+    fn in_header(&self, problem: TableProblem) -> TableError {
+        table(&self.path, u64::from(!is_binary(&self.path)), problem)
     }
 
     /// Goes to the next row; false after the last one. In a private file, rows of a wrong shape are passed over.

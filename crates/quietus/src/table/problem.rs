@@ -52,9 +52,9 @@ pub enum TableProblem {
     /// `name` is `None` in the header.
     #[error("{} has a line break", column_or_its_name(*column, name.as_deref()))]
     LineBreak { column: usize, name: Option<String> },
-    /// `header` is `None` where the first line may be private.
-    #[error("{}", no_column(name, header.as_deref()))]
-    NoColumn { name: String, header: Option<Vec<String>> },
+    /// By its name here and in the file; `header` is `None` where the first line may be private.
+    #[error("{}", no_column(name, there, header.as_deref()))]
+    NoColumn { name: String, there: String, header: Option<Vec<String>> },
     #[error("two columns are called `{name}`")]
     TwoColumns { name: String },
     /// A name that differs from an optional column's in case or in what is no letter.
@@ -126,12 +126,13 @@ fn column_or_its_name(column: usize, name: Option<&str>) -> String {
     }
 }
 
-fn no_column(name: &str, header: Option<&[String]>) -> String {
+fn no_column(name: &str, there: &str, header: Option<&[String]>) -> String {
     match header {
-        Some(header) => format!("there is no column `{name}`; these exist: {}", names(header)),
+        Some(header) => format!("there is no column `{there}`; these exist: {}", names(header)),
         None => format!(
-            "the first line must name the columns, and none is called `{name}`; `quietus check` shows them, `--column {name}=THERE` says what it is called",
-            name = shown(name)
+            "the first line must name the columns, and none is called `{}`; `quietus check` shows them, `--column {}=THERE` says what it is called",
+            shown(there),
+            shown(name)
         ),
     }
 }

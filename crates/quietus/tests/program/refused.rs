@@ -42,6 +42,36 @@ fn what_is_wrong_with_the_file_is_refused_before_anything_is_spent() {
 }
 
 #[test]
+fn a_flag_that_would_do_nothing_is_refused_before_anything_is_spent() {
+    let home = with_ledger("1");
+    for (flag, want) in [
+        ("--column city=town", "no column `city` to call otherwise; these are read: town;"),
+        ("--column town=a --column town=b", "`town` is renamed twice"),
+        ("--accuracy 3", "--accuracy must be left out"),
+    ] {
+        let error = home.refused(&format!("{COUNT} --out out {flag}"));
+        assert!(error.contains(want), "{error}");
+    }
+    assert!(home.intents() == 0 && home.folders().is_empty());
+}
+
+/// Without its column each row would be another individual.
+#[test]
+fn a_column_of_persons_that_is_said_to_be_there_must_be() {
+    let home = with_ledger("1");
+    home.write("regions.csv", b"region,parent\nUS,\nGA,US\nAL,US\n");
+    home.write("units.csv", b"unit,region\na,GA\nb,AL\n");
+    home.write("people.csv", b"unit,Who\na,x\nb,x\n");
+    let check = "check census --regions regions.csv --units units.csv --data people.csv --largest 3 --epsilon 1";
+    home.ok(&format!("{check} --column person=Who"));
+    let error = home.refused(&format!("{check} --column person=who"));
+    assert!(
+        error.contains("none is called `who`") && error.contains("--column person="),
+        "{error}"
+    );
+}
+
+#[test]
 fn a_release_that_was_changed_is_not_verified() {
     let home = with_ledger("1");
     home.ok(&format!("{COUNT} --out out"));
