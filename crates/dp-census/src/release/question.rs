@@ -466,13 +466,14 @@ mod tests {
         (0..regions * columns).map(|_| rng.random_range(-most..=most).max(0)).collect()
     }
 
+    /// With tables of up to 4 billion groups, whose shares leave 64 bits on the way.
     #[test]
     fn one_group_changes_the_number_by_no_more_than_its_length() {
         let mut rng = ChaCha20Rng::seed_from_u64(301);
         let mut worst: f64 = 0.0;
-        for round in 0..4_000 {
+        for round in 0..5_000 {
             let (regions, columns) = (rng.random_range(1..9), rng.random_range(2..6));
-            let most = [1, 3, 40, 100_000][round % 4];
+            let most = [1, 3, 40, 100_000, 100_000_000][round % 5];
             let mut table = rows(&mut rng, regions, columns, most);
             let (region, from) = (rng.random_range(0..regions), rng.random_range(0..columns));
             let to = (from + rng.random_range(1..columns)) % columns;
@@ -486,6 +487,31 @@ mod tests {
             worst = worst.max(change / f64::from(unlikeness_length(regions).get()));
         }
         assert!(worst <= 1.0 && worst > 0.8, "{worst}");
+    }
+
+    #[test]
+    fn a_share_is_the_same_in_64_and_in_128_bits() {
+        let mut rng = ChaCha20Rng::seed_from_u64(303);
+        let mut wide = 0;
+        for _ in 0..10_000 {
+            let most = MOST_GROUPS >> rng.random_range(0..24);
+            let all = rng.random_range(1..=most);
+            let [groups, of_root] = [0, 0].map(|least| rng.random_range(least..=all));
+            let product = i128::from(groups) * i128::from(of_root) * i128::from(UNIT);
+            wide += usize::from(product > i128::from(i64::MAX));
+            assert_eq!(i128::from(share(groups, of_root, all)), product / i128::from(all));
+        }
+        assert!((1_000..9_000).contains(&wide), "{wide}");
+    }
+
+    /// What its length is computed from: twice as much for a share that is more by one, but for rounding down.
+    #[test]
+    fn what_chance_does_grows_by_no_more_than_twice_its_share() {
+        for share in (0..100_000).chain([UNIT << 20, UNIT << 32]) {
+            let [chance, next] = [share, share + 1].map(by_chance);
+            assert!((0..=2 * share).contains(&chance), "{share}: {chance}");
+            assert!((0..=2).contains(&(next - chance)), "{share}: {chance}, then {next}");
+        }
     }
 
     /// Most for the lowest level is the best way, if it is one: rows are far enough from the root's, and most of that from the level above; and own rows are one only if these are

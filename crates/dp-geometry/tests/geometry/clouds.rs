@@ -47,9 +47,9 @@ fn shares_of_a_record_in_a_cell() {
 
 #[test]
 fn every_record_has_shares_that_add_up_to_one() {
-    for dim in 1..=4 {
+    for dim in 1..=8 {
         let grid = nested(vec![-1.0; dim], vec![1.0; dim]);
-        for level in [0, 1, 3] {
+        for &level in if dim > 4 { &[0, 1][..] } else { &[0, 1, 3] } {
             let cloud = Cloud::new(&grid, level).unwrap();
             for x in BOUNDARY {
                 for y in [0.3, 1.0, -7.0, f64::NAN] {
