@@ -139,6 +139,14 @@ pub(crate) fn labelled_weights(
     weights.into_iter().map(records).collect()
 }
 
+/// These centres in the public box: a mean of what is in it can round to just outside.
+pub(crate) fn inside(centres: Points, public_box: &PublicBox) -> Points {
+    let mut coords = centres.into_coords();
+    let rows = coords.chunks_exact_mut(public_box.dim());
+    rows.for_each(|centre| public_box.clip(centre).expect("as many coordinates"));
+    Points::new(coords, public_box.dim()).expect("whole rows")
+}
+
 /// These centres with a noisy number of the records nearest to each, which a leaf pays for part by part.
 pub(crate) fn sizes(
     points: Private<PointsView<'_>>,

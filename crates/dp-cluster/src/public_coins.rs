@@ -21,6 +21,8 @@ pub(crate) enum Purpose {
     Quadtrees,
     EvenCentres,
     SpareCentres,
+    Background,
+    BackgroundSolver,
 }
 
 /// The public generator for a purpose.

@@ -9,7 +9,7 @@ use rand::SeedableRng;
 
 use super::NoisedPoints;
 use super::soft_step::SoftStep;
-use crate::clustering::records;
+use crate::clustering::{inside, records};
 use crate::coreset::PrivateCoreset;
 use crate::kmeans::{KMeans, KMeansSettings};
 use crate::map::{MapRelation, PrivateMap, PrivateMapSettings, PublicSize};
@@ -182,11 +182,7 @@ impl Algorithm for SoftRecentred {
         let solver = KMeans::new(self.k, settings).expect("k has been checked");
         let fit = solver.post_fit(&coreset, &mut rng).expect("released points are finite");
         let radius = self.radius(&coreset, &fit.centres, noise);
-        let mut coords = fit.centres.into_coords();
-        coords
-            .chunks_exact_mut(self.public_box.dim())
-            .for_each(|c| self.public_box.clip(c).expect("as many coordinates"));
-        let mut centres = Points::new(coords, self.public_box.dim()).expect("whole rows");
+        let mut centres = inside(fit.centres, &self.public_box);
         let (mut counts, mut errors) = (Vec::new(), Vec::new());
         for (number, round) in self.rounds.iter().enumerate() {
             let softness = radius / RADII_PER_SOFTNESS;

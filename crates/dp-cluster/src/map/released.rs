@@ -8,7 +8,7 @@ use super::deviation::deviation;
 use super::fit::MapFit;
 use super::mechanism::MapLevel;
 use super::vertices::grid_of;
-use crate::clustering::nearest_weights;
+use crate::clustering::{inside, nearest_weights};
 use crate::coreset::PrivateCoreset;
 use crate::kmeans::{KMeans, KMeansFit, KMeansSettings, MAX_MAGNITUDE};
 use crate::kmedian::{KMedian, KMedianFit, KMedianSettings};
@@ -137,7 +137,7 @@ impl ReleasedMap {
             KMeansSettings { restarts: RESTARTS, local_search_steps, ..Default::default() };
         let solver = KMeans::new(k, settings)?;
         let fit = solver.post_fit(&self.coreset(), rng)?;
-        Ok(KMeansFit { centres: self.inside(fit.centres)?, ..fit })
+        Ok(KMeansFit { centres: inside(fit.centres, &self.public_box), ..fit })
     }
 
     /// Centres for k-median.
@@ -154,17 +154,7 @@ impl ReleasedMap {
             KMedianSettings { restarts: RESTARTS, local_search_steps, ..Default::default() };
         let solver = KMedian::new(k, settings)?;
         let fit = solver.post_fit(&self.coreset(), rng)?;
-        Ok(KMedianFit { centres: self.inside(fit.centres)?, ..fit })
-    }
-
-    /// A map without weight has no points, and a solver's answer to none is the origin, wherever the box is. A mean can round to just outside of it.
-    pub(crate) fn inside(&self, centres: Points) -> Result<Points, ClusterError> {
-        let mut coords = centres.into_coords();
-        let dim = self.public_box.dim();
-        coords
-            .chunks_exact_mut(dim)
-            .for_each(|centre| self.public_box.clip(centre).expect("as many coordinates"));
-        Ok(Points::new(coords, dim)?)
+        Ok(KMedianFit { centres: inside(fit.centres, &self.public_box), ..fit })
     }
 
     /// Centres for k-means with the records of each: a start for [re-centring](crate::recentring).

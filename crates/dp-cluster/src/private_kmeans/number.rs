@@ -251,7 +251,7 @@ mod tests {
             of_cells: Hint(Some((0..).take(groups.len()).collect())),
             reach: 1.0,
             noise: vec![0.0; groups.len()],
-            seen: Seen { groups: seen, largest_noise: 4.0 },
+            seen: Seen { groups: seen, background: None, largest_noise: 4.0 },
         }
     }
 

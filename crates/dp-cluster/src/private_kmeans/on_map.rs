@@ -10,7 +10,7 @@ use dp_mechanism::ChaCha20Rng;
 use super::PrivateKMeansSettings;
 use super::mixture::{Cluster, Explained, Resolution, Weighted};
 use super::sparse::Sparse;
-use crate::clustering::{nearest_weights, records};
+use crate::clustering::{inside, nearest_weights, records};
 use crate::coreset::PrivateCoreset;
 use crate::kmeans::{KMeans, KMeansSettings};
 use crate::map::{MapLevel, ReleasedMap, local_search_steps};
@@ -146,7 +146,7 @@ impl<'a> OnMap<'a> {
         let settings = KMeansSettings { restarts: RUNS, local_search_steps, ..Default::default() };
         let solver = KMeans::new(k, settings).expect("k was checked");
         let fit = solver.post_fit(points, rng).expect("released points are finite");
-        self.map.inside(fit.centres).expect("released points are of its box")
+        inside(fit.centres, self.grid.public_box())
     }
 
     /// The vertices inside, and what surely is outside.

@@ -276,4 +276,4 @@ const LONG_SUMS: usize = 24;
 /// round of rings was found to lose clusters, whose counts have more noise then;
 const SEEN_COUNT: f64 = 30.0;
 /// and so these weigh more than usual.
-const LONG_COUNT_WEIGHT: f64 = 0.85;
+const LONG_COUNT_WEIGHT: f64 = 0.8;

@@ -6,11 +6,12 @@ use dp_mechanism::passes::{ByPasses as _, Counted, Next, StateError, TableError}
 use dp_mechanism::{Algorithm as _, Draws};
 use serde::{Deserialize, Serialize};
 
+use super::background::with_background;
 use super::even::Even;
 use super::number;
 use super::on_map::OnMap;
 use super::params::{Asked, Choices, Start};
-use super::spare;
+use super::spare::with_spare;
 use crate::map::{PrivateMap, PrivateMapSettings};
 use crate::passes::{Question, asks, is_inside, is_there};
 use crate::private_box::{BoxSearch, BoxState, FoundBox};
@@ -214,13 +215,18 @@ impl Way {
                 let count_noise = rings.count_standard_deviation();
                 match rings.finer_in(public_box.clone()).answer(state, counted, draws) {
                     Next::Ask(state, question) => Next::Ask(At::Rings(public_box, state), question),
-                    Next::Done(found) => {
+                    Next::Done(mut found) => {
                         let finds_k = asked.settings.finds_k;
                         let found = if finds_k {
                             number::clusters(found)
                         } else {
-                            let (noise, seed) = (count_noise, asked.settings.public_seed);
-                            spare::with_spare(found, asked.k, noise, seed)
+                            let (k, seed) = (asked.k, asked.settings.public_seed);
+                            match found.seen.background.take() {
+                                Some(all) => {
+                                    with_background(found, &all, k, (&asked.public_box, seed))
+                                }
+                                None => with_spare(found, k, count_noise, seed),
+                            }
                         };
                         let rings::Found { clustering, of_cells, reach, noise, .. } = found;
                         let is_inside = |centre: &[f64]| public_box.contains(centre);

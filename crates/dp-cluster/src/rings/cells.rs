@@ -136,6 +136,17 @@ impl Layout {
         &self.centres[centre * self.dim..][..self.dim]
     }
 
+    pub(super) fn centres(&self) -> PointsView<'_> {
+        PointsView::new(&self.centres, self.dim).expect("whole rows")
+    }
+
+    /// The ring of records of the box at this distance from their centre.
+    #[inline]
+    pub(super) fn ring_at(&self, distance: f64) -> usize {
+        // Rounding can put a corner of the box beyond its diagonal.
+        self.ends.find(distance).min(self.rings() - 1)
+    }
+
     /// The cells of one ring, next to each other.
     pub(super) fn ring(&self, centre: usize, ring: usize) -> std::ops::Range<usize> {
         let (start, cells) = (self.first[centre], 1 << self.planes[centre]);
@@ -150,8 +161,7 @@ impl Layout {
     /// The cell of a point of the box of this centre at this distance.
     #[inline]
     pub(crate) fn cell(&self, (centre, distance): (usize, f64), point: &[f64]) -> usize {
-        // Rounding can put a corner of the box beyond its diagonal.
-        let ring = self.ends.find(distance).min(self.rings() - 1);
+        let ring = self.ring_at(distance);
         let code = match self.planes[centre] {
             0 => 0,
             planes => self.hyperplanes.key_around(self.centre(centre), point, planes),

@@ -169,6 +169,15 @@ impl Groups {
         unseen.filter_map(hides).collect()
     }
 
+    /// Noisy number of records of each ring of each centre. What is left of two rings counts in the outer one.
+    pub(super) fn of_all_rings(&self, layout: &Layout) -> Vec<f64> {
+        let mut counts: Vec<f64> = self.left.iter().map(|rest| rest.count).collect();
+        for group in &self.all {
+            counts[group.centre * layout.rings() + group.ring] += group.count;
+        }
+        counts
+    }
+
     /// Noisy number of records of all groups of each ring.
     fn of_rings(&self, layout: &Layout) -> Vec<f64> {
         let mut counts = vec![0.0; layout.rings()];

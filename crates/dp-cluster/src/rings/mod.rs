@@ -59,6 +59,7 @@
 //! # What is not protected
 //! Running time and memory access patterns depend on the data.
 
+mod background;
 mod cells;
 mod groups;
 mod mechanism;
@@ -69,10 +70,11 @@ mod seen;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use background::Background;
 pub(crate) use cells::{CellCounter, GroupCounter, GroupSums, RingCells, exact_counts};
 pub use mechanism::{RingRounds, RingsState};
 pub use params::RingRoundsSettings;
-pub(crate) use plan::{Found, RingPlan, RingState, usual_count_weight};
+pub(crate) use plan::{Found, RingPlan, RingState, solver, usual_count_weight};
 pub(crate) use seen::Seen;
 #[cfg(test)]
 pub(crate) use seen::SeenGroup;

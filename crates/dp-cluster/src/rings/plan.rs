@@ -14,7 +14,7 @@ use super::groups::Groups;
 use super::round::RingRound;
 use super::seen::Seen;
 use super::{RingRounds, RingRoundsSettings};
-use crate::clustering::{labelled_weights, records};
+use crate::clustering::{inside, labelled_weights, records};
 use crate::coreset::PrivateCoreset;
 use crate::kmeans::{KMeans, KMeansSettings};
 use crate::nearest::assign;
@@ -147,13 +147,7 @@ impl RingPlan {
         let total = NoisyCount::rounded(parts[0])?;
         let rounds = parts[1..].iter().map(|&mu| RingRound::new(mu, count_weight));
         let rounds = rounds.collect::<Result<_, _>>()?;
-        // Few swaps, since each costs a pass over groups and centres.
-        let solver = |wanted| {
-            let local_search_steps = (4 * k).min(200);
-            let settings = KMeansSettings { restarts: 5, local_search_steps, ..Default::default() };
-            KMeans::new(wanted, settings)
-        };
-        let solvers = [solver((2 * k).min(KMeans::MAX_CLUSTERS))?, solver(k)?];
+        let solvers = [solver((2 * k).min(KMeans::MAX_CLUSTERS), k)?, solver(k, k)?];
         Ok(Self { part: public_box.clone(), public_box, k, settings, total, rounds, solvers })
     }
 
@@ -261,10 +255,11 @@ impl RingPlan {
             }
         }
         let means = Points::new(means, public_box.dim()).expect("whole rows");
-        let weighted = PrivateCoreset::released(means.clone(), weights);
+        let weighted = PrivateCoreset::released(means, weights);
         let (mut next, of_groups) = self.solve(&weighted, &mut state);
-        let (of, at) = ((&groups, &layout), (&means, &*variances));
-        let seen = Seen::new(of, at, (&next.points, &of_groups), round.count_noise());
+        let (of, at) = ((&groups, &layout), (&weighted, &*variances));
+        let public = (public_box, self.settings.public_seed);
+        let seen = Seen::new(of, at, (&next.points, &of_groups), round.count_noise(), public);
         if self.is_last(t) {
             // Records in no group are near some centre too.
             let grouped: f64 = next.counts.iter().sum();
@@ -387,17 +382,19 @@ impl RingPlan {
         rng.set_word_pos(state.solver_words);
         let fit = solver.post_fit(means, &mut rng).expect("released points are finite");
         state.solver_words = rng.get_word_pos();
-        let (mut coords, public_box) = (fit.centres.into_coords(), &self.public_box);
-        // A mean can round to just outside of the box.
-        coords
-            .chunks_exact_mut(public_box.dim())
-            .for_each(|centre| public_box.clip(centre).expect("as many coordinates"));
-        let points = Points::new(coords, public_box.dim()).expect("whole rows");
+        let points = inside(fit.centres, &self.public_box);
         let labels = assign(means.points(), points.view()).labels;
         let counts = labelled_weights(means, &labels, points.len());
         let counts = counts.into_iter().map(|count| count as f64).collect();
         (Centres { points, counts }, labels)
     }
+}
+
+/// Finds so many centres of all that was seen of `k` clusters.
+pub(crate) fn solver(centres: usize, k: usize) -> Result<KMeans, ClusterError> {
+    // Few swaps, since each costs a pass over groups and centres.
+    let local_search_steps = (4 * k).min(200);
+    KMeans::new(centres, KMeansSettings { restarts: 5, local_search_steps, ..Default::default() })
 }
 
 /// How often a number can be halved before it is below 1.

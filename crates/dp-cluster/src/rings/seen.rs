@@ -1,9 +1,11 @@
 //! What groups of the last round say about the clusters that they are of: released values only.
 
-use dp_geometry::Points;
+use dp_geometry::{Points, PublicBox};
 
+use super::background::Background;
 use super::cells::Layout;
 use super::groups::{Groups, largest_noise, ring_up_to};
+use crate::coreset::PrivateCoreset;
 use crate::nearest::squared_distance;
 
 /// The mean square of distances from its centre of the records of a ring that ends at 1 and begins at a half: most are nearer to its beginning. Measured.
@@ -23,6 +25,8 @@ const SEVERAL_SIDES: f64 = 0.125;
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
     pub(crate) groups: Vec<SeenGroup>,
+    /// Records that are in no cluster, if there are any.
+    pub(crate) background: Option<Background>,
     /// The largest count that noise alone is expected to make, in standard deviations of its noise.
     pub(crate) largest_noise: f64,
 }
@@ -48,19 +52,20 @@ impl Seen {
     /// Of groups with these means, each with the `variances` of its noise and the new centre that it is nearest to.
     pub(super) fn new(
         (groups, layout): (&Groups, &Layout),
-        (means, variances): (&Points, &[f64]),
+        (means, variances): (&PrivateCoreset, &[f64]),
         (centres, of_groups): (&Points, &[u32]),
         count_noise: f64,
+        public: (&PublicBox, u64),
     ) -> Self {
         let (usual, cells) = (usual_rings(groups, layout), groups.cells());
         let (mut all, mut one_sided) = (Vec::new(), Vec::new());
         let mut known = Vec::new();
-        let rows = groups.all.iter().zip(means.view().rows()).zip(variances).zip(of_groups);
+        let rows = groups.all.iter().zip(means.points().rows()).zip(variances).zip(of_groups);
         for ((((group, mean), &variance), &centre), cells) in rows.zip(cells) {
             let squared_radius = layout.radii()[group.ring].powi(2);
             let off = squared_distance(mean, layout.centre(group.centre));
             let is_far = group.ring >= usual[group.centre] + FAR;
-            if is_far && off < SEVERAL_SIDES * squared_radius {
+            if is_far && has_several_sides(off, layout.radii()[group.ring]) {
                 continue;
             }
             let least = LEAST_SPREAD * squared_radius;
@@ -85,7 +90,8 @@ impl Seen {
         for i in one_sided {
             all[i].spread = all[i].spread.min(FURTHER * usual_spread);
         }
-        Self { groups: all, largest_noise: largest_noise(layout) }
+        let background = Background::new((groups, layout), (means, variances), count_noise, public);
+        Self { groups: all, background, largest_noise: largest_noise(layout) }
     }
 }
 
@@ -115,8 +121,13 @@ fn usual_spread(mut known: Vec<(f64, f64)>, records: f64) -> f64 {
     half.filter(|_| all >= KNOWN * records).map_or(f64::INFINITY, |(spread, _)| *spread)
 }
 
+/// Whether records of a ring are around its centre, and not on one side of it: their mean is off by this, in squares.
+pub(super) fn has_several_sides(off: f64, radius: f64) -> bool {
+    off < SEVERAL_SIDES * radius.powi(2)
+}
+
 /// The ring of each centre of a round up to which half of its records in groups are.
-fn usual_rings(groups: &Groups, layout: &Layout) -> Vec<usize> {
+pub(super) fn usual_rings(groups: &Groups, layout: &Layout) -> Vec<usize> {
     let centres = layout.planes.len();
     let rings = layout.rings();
     let mut counts = vec![0.0; rings * centres];
