@@ -26,7 +26,7 @@ pub(crate) struct PointRows<'a> {
 }
 
 /// How many rows met what end. Private.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub(crate) struct Met {
     points: u64,
     no_number: u64,

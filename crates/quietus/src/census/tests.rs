@@ -143,6 +143,34 @@ fn a_table_that_sql_has_counted_is_that_of_the_people_and_others_are_refused() {
     }
 }
 
+/// Every part of it bounds what one individual can do: any change has to be looked at, in the engine that is compared by hand too.
+#[test]
+fn the_statement_is_the_one_that_was_compared() {
+    let home = Home::new();
+    let statement = |quantity: &str| {
+        let sql = explain(&home.args(&format!("{BY_PEOPLE}{quantity} --explain-sql"))).unwrap();
+        let sql = sql.replace(home.path("").to_str().unwrap(), "DIR/");
+        let (_, from) = sql.split_once("SELECT places.region").unwrap();
+        from.split_once("\nON members.unit").unwrap().0.to_owned()
+    };
+    insta::assert_snapshot!(statement(" --most-quantity 2"), @r"
+    , COALESCE(members.size, 0) AS size
+    FROM (SELECT DISTINCT leaves.leaf AS region, directory.unit FROM
+    (SELECT TRIM(CAST(unit AS STRING)) AS unit, TRIM(CAST(region AS STRING)) AS name FROM 'DIR/u.csv') AS directory
+    JOIN (VALUES ('GA', 0), ('NY', 1)) AS leaves(name, leaf) ON leaves.name = directory.name) AS places
+    LEFT JOIN (SELECT unit, SUM(CAST(LEAST(GREATEST(brought, 0), 2) AS BIGINT)) AS size
+    FROM (SELECT TRIM(CAST(unit AS STRING)) AS unit, TRY_CAST(quantity AS DOUBLE) AS brought FROM 'DIR/p.csv') AS people WHERE NOT isnan(brought) AND ABS(brought) < 1e300 AND brought = FLOOR(brought) GROUP BY unit) AS members
+    ");
+    insta::assert_snapshot!(statement(""), @r"
+    , COALESCE(members.size, 0) AS size
+    FROM (SELECT DISTINCT leaves.leaf AS region, directory.unit FROM
+    (SELECT TRIM(CAST(unit AS STRING)) AS unit, TRIM(CAST(region AS STRING)) AS name FROM 'DIR/u.csv') AS directory
+    JOIN (VALUES ('GA', 0), ('NY', 1)) AS leaves(name, leaf) ON leaves.name = directory.name) AS places
+    LEFT JOIN (SELECT unit, SUM(CAST(LEAST(GREATEST(brought, 0), 1) AS BIGINT)) AS size
+    FROM (SELECT TRIM(CAST(unit AS STRING)) AS unit, 1 AS brought FROM 'DIR/p.csv') AS people WHERE unit IS NOT NULL GROUP BY unit) AS members
+    ");
+}
+
 fn census_args(words: &str) -> CensusArgs {
     let words = words.split_whitespace().map(str::to_owned);
     match Cli::try_parse_from(["quietus".to_owned()].into_iter().chain(words)).unwrap().command {

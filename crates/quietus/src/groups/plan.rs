@@ -6,6 +6,7 @@ use dp_geometry::{FixedPointGrid, PublicBox};
 use dp_mechanism::{Algorithm, Draws, GeometricSum, Private};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::fmt;
 use std::num::NonZeroU64;
 
 /// What is released about each group.
@@ -117,10 +118,16 @@ impl From<GroupPlan> for GroupSettings {
 }
 
 /// The table of one data set: private.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub struct Tally {
     counts: Vec<i64>,
     sums: Vec<i64>,
+}
+
+impl fmt::Debug for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tally").finish_non_exhaustive()
+    }
 }
 
 /// What was drawn.

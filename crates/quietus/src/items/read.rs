@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// How many rows met what end. Private.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 pub(super) struct Met {
     pub(super) used: u64,
     pub(super) nobodys: u64,

@@ -97,7 +97,7 @@ fn roads(path: &Path, places: &[String]) -> Result<Vec<(u32, u32, u32)>, Error> 
 }
 
 /// How many rows met what end. Private.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 struct Met {
     used: u64,
     nobodys: u64,

@@ -39,7 +39,7 @@ fn settings(args: &SetArgs, aim: Aim, epsilon: f64) -> Result<SetSettings, Error
 }
 
 /// How many rows met what end. Private.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 struct Met {
     used: u64,
     nobodys: u64,

@@ -25,7 +25,7 @@ pub(crate) use plan::standard_error;
 pub use plan::{TopPlan, TopSettings};
 
 /// How many rows met what end. Private.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Default, PartialEq)]
 struct Met {
     used: u64,
     nobodys: u64,
