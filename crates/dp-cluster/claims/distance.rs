@@ -125,19 +125,19 @@ pub(crate) fn added(step: &SoftStep, row: &[f64]) -> Vec<i64> {
 pub(crate) fn steps(effort: Effort, adds: Adds) -> Found {
     let mut found = Found::claim(1.0);
     let mut rng = effort.rng(129);
-    for number in 0..effort.of(2_000, 50_000) {
-        let is_short = number % 10 == 0;
+    for number in 0..effort.of(4_000, 100_000) {
+        let is_short = number % 2 == 0;
         let dim = rng.random_range(1..if is_short { 21 } else { 5 });
         let k = rng.random_range(1..if is_short { 41 } else { 6 });
         let mut centres: Vec<f64> = (0..k * dim).map(|_| rng.random_range(-9.0..9.0)).collect();
-        if k > 1 && rng.random_range(0..4) == 0 {
+        if k > 1 && rng.random_range(0..if is_short { 2 } else { 4 }) == 0 {
             let (first, others) = centres.split_at_mut(dim);
             let alike = if is_short { k - 1 } else { 1 };
             others.chunks_exact_mut(dim).take(alike).for_each(|other| other.copy_from_slice(first));
         }
         let radius = 10_f64.powf(rng.random_range(-1.0..1.0));
         let softness = radius / 10_f64.powf(rng.random_range(-0.5..1.5));
-        let exponents = if is_short { -9.0..-5.0 } else { -3.0..2.5 };
+        let exponents = if is_short { -8.0..-5.0 } else { -3.0..2.5 };
         let rho = softness * 10_f64.powf(rng.random_range(exponents));
         let public_box = domain(dim, 0);
         let [step, longer] = [radius, 2.0 * radius].map(|radius| {
