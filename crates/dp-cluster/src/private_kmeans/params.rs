@@ -166,7 +166,9 @@ impl Asked {
                 }
             }
             // A fifth round of rings loses small ones of few clusters.
-            Start::Rings if is_long && is_counted => (0.55, [4, FAINT_ROUNDS]),
+            Start::Rings if is_long && is_counted => {
+                (if k <= FEW_CLUSTERS { 0.45 } else { 0.55 }, [4, FAINT_ROUNDS])
+            }
             Start::Rings if signal >= STRONG_SIGNAL => (0.7, [ring_rounds, CLEAR_ROUNDS]),
             Start::Rings if signal >= CLEAR_SIGNAL => (0.6, [ring_rounds, CLEAR_ROUNDS]),
             Start::Rings if k >= SOME_CLUSTERS => (0.6, [4, FAINT_ROUNDS]),
@@ -249,6 +251,8 @@ const SEARCH_NOISE: f64 = 0.024;
 pub(super) const MOST_FOR_SEARCH: f64 = 0.08;
 /// A start that misses one of so many clusters loses more than noise does in the rounds after it, where the signal is not clear.
 const SOME_CLUSTERS: usize = 16;
+/// So few are seen with less, and noise in the rounds is what costs most.
+const FEW_CLUSTERS: usize = 8;
 /// Below this, rings are likely to miss some.
 pub(super) const HOPELESS_SIGNAL: f64 = 5.0;
 /// Below this, rings see no group small enough to be a cluster, where a map still sees how dense which part of the box is.
