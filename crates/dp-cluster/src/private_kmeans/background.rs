@@ -5,6 +5,7 @@
 
 use dp_geometry::PublicBox;
 
+use super::spare::with_spare;
 use crate::Clustering;
 use crate::clustering::{inside, records};
 use crate::nearest::assign;
@@ -12,19 +13,28 @@ use crate::public_coins::{Purpose, public_generator};
 use crate::recentring::Hint;
 use crate::rings::{Background, Found, solver};
 
-/// Places say little of more.
+/// Places say little of more clusters.
 const MOST: usize = 256;
 
-/// What rings have found for `k` clusters, with centres for the background as well.
-pub(super) fn with_background(
+/// What rings have found for `k` clusters, with centres for the background, or if there is none, spare ones where these are worth more.
+pub(super) fn with_others(
+    mut found: Found,
+    k: usize,
+    count_noise: f64,
+    (public_box, public_seed): (&PublicBox, u64),
+) -> Found {
+    match found.seen.background.take() {
+        Some(all) if k <= MOST => with_background(found, &all, k, (public_box, public_seed)),
+        _ => with_spare(found, k, count_noise, public_seed),
+    }
+}
+
+fn with_background(
     found: Found,
     background: &Background,
     k: usize,
     (public_box, public_seed): (&PublicBox, u64),
 ) -> Found {
-    if k > MOST {
-        return found;
-    }
     let Background { all, noise: of_means } = background;
     let mut rng = public_generator(public_seed, Purpose::BackgroundSolver);
     let solver = solver(k, k).expect("k was checked");
@@ -81,8 +91,9 @@ mod tests {
         let all = PrivateCoreset::released(Points::new(coords, 1).expect("numbers"), weights);
         let background = Background { all, noise: vec![0.01; 6] };
         let public_box = PublicBox::cube(1, -100.0, 100.0).expect("valid");
-        let after = with_background(found(vec![0.01; 6]), &background, k, (&public_box, 0));
-        (found(vec![0.01; 6]), after)
+        let mut after = found(vec![0.01; 6]);
+        after.seen.background = Some(background);
+        (found(vec![0.01; 6]), with_others(after, k, 1e-9, (&public_box, 0)))
     }
 
     #[test]
@@ -119,6 +130,7 @@ mod tests {
         let moved = sorted(&before).into_iter().zip(sorted(&after)).map(|(a, b)| (a - b).abs());
         assert!(moved.fold(0.0, f64::max) < 0.01);
         let (before, after) = release(600.0, MOST + 1);
-        assert_eq!(before.clustering, after.clustering, "too many clusters");
+        let spare = with_spare(before, MOST + 1, 1e-9, 0);
+        assert_eq!(spare.clustering, after.clustering, "too many clusters");
     }
 }

@@ -6,12 +6,11 @@ use dp_mechanism::passes::{ByPasses as _, Counted, Next, StateError, TableError}
 use dp_mechanism::{Algorithm as _, Draws};
 use serde::{Deserialize, Serialize};
 
-use super::background::with_background;
+use super::background::with_others;
 use super::even::Even;
 use super::number;
 use super::on_map::OnMap;
 use super::params::{Asked, Choices, Start};
-use super::spare::with_spare;
 use crate::map::{PrivateMap, PrivateMapSettings};
 use crate::passes::{Question, asks, is_inside, is_there};
 use crate::private_box::{BoxSearch, BoxState, FoundBox};
@@ -215,18 +214,13 @@ impl Way {
                 let count_noise = rings.count_standard_deviation();
                 match rings.finer_in(public_box.clone()).answer(state, counted, draws) {
                     Next::Ask(state, question) => Next::Ask(At::Rings(public_box, state), question),
-                    Next::Done(mut found) => {
+                    Next::Done(found) => {
                         let finds_k = asked.settings.finds_k;
                         let found = if finds_k {
                             number::clusters(found)
                         } else {
                             let (k, seed) = (asked.k, asked.settings.public_seed);
-                            match found.seen.background.take() {
-                                Some(all) => {
-                                    with_background(found, &all, k, (&asked.public_box, seed))
-                                }
-                                None => with_spare(found, k, count_noise, seed),
-                            }
+                            with_others(found, k, count_noise, (&asked.public_box, seed))
                         };
                         let rings::Found { clustering, of_cells, reach, noise, .. } = found;
                         let is_inside = |centre: &[f64]| public_box.contains(centre);

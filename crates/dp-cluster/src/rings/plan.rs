@@ -258,9 +258,10 @@ impl RingPlan {
         let weighted = PrivateCoreset::released(means, weights);
         let (mut next, of_groups) = self.solve(&weighted, &mut state);
         let (of, at) = ((&groups, &layout), (&weighted, &*variances));
-        let public = (public_box, self.settings.public_seed);
-        let seen = Seen::new(of, at, (&next.points, &of_groups), round.count_noise(), public);
+        let mut seen = Seen::default();
         if self.is_last(t) {
+            let public = (public_box, self.settings.public_seed);
+            seen = Seen::new(of, at, (&next.points, &of_groups), round.count_noise(), public);
             // Records in no group are near some centre too.
             let grouped: f64 = next.counts.iter().sum();
             let missing = (state.total as f64 - grouped).clamp(0.0, MOST_UNGROUPED * grouped);
