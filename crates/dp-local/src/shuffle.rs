@@ -113,7 +113,7 @@ fn closed(local: f64, group: u32, delta: f64) -> Option<f64> {
     let proved = local <= (n / (16.0 * (2.0 / delta).ln())).ln();
     proved.then(|| {
         let odds = local.exp();
-        let share = (odds - 1.0) / (odds + 1.0);
+        let share = local.exp_m1() / (odds + 1.0);
         let noise = 8.0 * (odds * (4.0 / delta).ln()).sqrt() / n.sqrt() + 8.0 * odds / n;
         (share * noise).ln_1p() * (1.0 + 1e-12)
     })
@@ -150,13 +150,14 @@ const UNITS_OF_LOGARITHMS: f64 = 32.0;
 
 impl Clones {
     fn new(local: f64, others: u32) -> Self {
-        let (n, p) = (f64::from(others), (-local).exp());
-        let sd = (n * p * (1.0 - p)).sqrt();
+        // What is near to one is kept as what it lacks: next to no loss, that is all that counts.
+        let (n, p, lacks) = (f64::from(others), (-local).exp(), -(-local).exp_m1());
+        let sd = (n * p * lacks).sqrt();
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
         let at = |x: f64| x.clamp(0.0, n) as u32;
         let (first, last) = (at(n * p - DEVIATIONS * sd - 8.0), at(n * p + DEVIATIONS * sd + 8.0));
         let width = ((last - first) / 128).max(1);
-        let log = |c: u32| log_choose(others, c) + power(p, c) + power(1.0 - p, others - c);
+        let log = |c: u32| log_choose(others, c) + power(p, c) + power(lacks, others - c);
         let mass =
             |low: u32| (low..low.saturating_add(width).min(last + 1)).map(|c| log(c).exp()).sum();
         let mut bins: Vec<(u32, f64)> = Vec::new();
@@ -193,12 +194,14 @@ fn rounding(local: f64, others: u32) -> f64 {
 /// `P` has the coin `b` on one and `1 - b` on the other of two shifted binomials, `Q` the other way round; their ratio rises with the value,
 /// so the event is all values from some one on.
 fn hockey_stick(local: f64, clones: u32, epsilon: f64) -> f64 {
-    let (b, odds) = (1.0 / (1.0 + (-local).exp()), epsilon.exp());
+    // With odds = e^epsilon: b - odds (1 - b) and odds b - (1 - b), both above 0. Neither is a difference of numbers that are nearly alike.
+    let other = 1.0 / (1.0 + local.exp());
+    let won = other * epsilon.exp() * (local - epsilon).exp_m1();
+    let lost = other * (local + epsilon).exp_m1();
     let log_half = -f64::from(clones) * std::f64::consts::LN_2;
     let mass = |a: u32| (log_choose(clones, a) + log_half).exp();
     // P(a) / Q(a) > odds: (b before + (1 - b) here) > odds ((1 - b) before + b here), with before = Bin(a - 1), here = Bin(a).
-    let gain =
-        |before: f64, here: f64| before * (b - odds * (1.0 - b)) + here * ((1.0 - b) - odds * b);
+    let gain = |before: f64, here: f64| before * won - here * lost;
     // before : here is a : clones + 1 - a.
     let above = |a: u32| gain(f64::from(a), f64::from(clones + 1 - a)) > 0.0;
     let (mut low, mut high) = (0, clones + 1);
@@ -302,21 +305,25 @@ mod tests {
         }
     }
 
+    /// `P - e^epsilon Q` at a value, or 0, by sums of what the two coins have in common and of half of what they differ by.
+    fn given_away(local: f64, epsilon: f64, before: f64, here: f64) -> f64 {
+        // The coins are (1 + t) / 2 and (1 - t) / 2.
+        let (t, more) = ((local / 2.0).tanh(), epsilon.exp_m1());
+        let (even, odd) = (f64::midpoint(before, here), (before - here) / 2.0 * t);
+        (odd * (2.0 + more) - even * more).max(0.0)
+    }
+
     /// Delta over all numbers of clones and all values, without bins or tails.
     fn plain_delta(local: f64, others: u32, epsilon: f64) -> f64 {
-        let (p, b, odds) = ((-local).exp(), 1.0 / (1.0 + (-local).exp()), epsilon.exp());
+        let (p, lacks) = ((-local).exp(), -(-local).exp_m1());
         let given = |clones: u32| -> f64 {
             let all = -f64::from(clones) * std::f64::consts::LN_2;
             let law: Vec<f64> = (0..=clones).map(|a| (log_choose(clones, a) + all).exp()).collect();
             let before = std::iter::once(&0.0).chain(&law);
             let pairs = before.zip(law.iter().chain([&0.0]));
-            let lost = pairs.map(|(before, here)| {
-                b * before + (1.0 - b) * here - odds * ((1.0 - b) * before + b * here)
-            });
-            lost.map(|lost| lost.max(0.0)).sum()
+            pairs.map(|(before, here)| given_away(local, epsilon, *before, *here)).sum()
         };
-        let mass =
-            |c: u32| (log_choose(others, c) + power(p, c) + power(1.0 - p, others - c)).exp();
+        let mass = |c: u32| (log_choose(others, c) + power(p, c) + power(lacks, others - c)).exp();
         let likely = (0..=others).map(|c| (c, mass(c))).filter(|(_, mass)| *mass > 1e-25);
         likely.map(|(clones, mass)| mass * given(clones)).sum()
     }
@@ -341,16 +348,12 @@ mod tests {
                 law[place(a)] = law[place(a + 1)] * f64::from(a + 1) / f64::from(clones - a);
             }
             let all: f64 = law.iter().sum();
-            let b = 1.0 / (1.0 + f64::exp(-local));
             for deviations in [0.1, 1.0, 4.0] {
                 let epsilon = local * deviations / n.sqrt();
-                let odds = f64::exp(epsilon);
                 let before = std::iter::once(&0.0).chain(&law);
                 let pairs = before.zip(law.iter().chain([&0.0]));
-                let lost = pairs.map(|(before, here)| {
-                    b * before + (1.0 - b) * here - odds * ((1.0 - b) * before + b * here)
-                });
-                let exact: f64 = lost.map(|lost| lost.max(0.0)).sum::<f64>() / all;
+                let lost = pairs.map(|(before, here)| given_away(local, epsilon, *before, *here));
+                let exact = lost.sum::<f64>() / all;
                 let found = hockey_stick(local, clones, epsilon);
                 assert!(
                     (found / exact - 1.0).abs() < rounding(local, clones),
@@ -379,10 +382,36 @@ mod tests {
         }
     }
 
+    /// Next to no loss, where `P` and `Q` agree in all but their last digits, and in groups that are followed to the end, so that nothing
+    /// that is left out covers a mistake: `delta` of one client is `(e^local - e^epsilon) / (1 + e^local)`, and of two what is left of it
+    /// where the other hides half of one with `e^-local`.
+    #[test]
+    fn losses_next_to_nothing_are_told_as_large_as_they_are() {
+        for local in [1e-14_f64, 5.8e-10, 3.1e-9, 1.3e-8, 1.7e-6, 1e-3, 0.5] {
+            for (group, kept) in [(1, 1.0), (2, 1.0 - 0.5 * (-local).exp())] {
+                for lost in [0.5, 0.1, 1e-3, 1e-6] {
+                    let delta = lost * kept * (local / 2.0).tanh();
+                    let told = numerical(local, group, delta);
+                    let left = told.exp() * (local - told).exp_m1() / (1.0 + local.exp()) * kept;
+                    assert!(left <= delta * (1.0 + 1e-9), "{local} {group} {lost}: {left}");
+                    assert!(left >= delta * 0.99 - local * 1e-8, "{local} {group} {lost}: {left}");
+                }
+            }
+            for group in [3, 5, 30] {
+                for lost in [0.5, 0.1, 1e-3, 1e-6] {
+                    let delta = lost * plain_delta(local, group - 1, 0.0);
+                    let told = numerical(local, group, delta);
+                    let left = plain_delta(local, group - 1, told);
+                    assert!(left <= delta * (1.0 + 1e-9), "{local} {group} {lost}: {left}");
+                }
+            }
+        }
+    }
+
     /// In groups of all sizes that the theorem is about; the last term counts in the small ones.
     #[test]
     fn the_closed_form_is_that_of_the_theorem() {
-        for (local, delta) in [(0.5_f64, 1e-6_f64), (1.0, 1e-3), (3.0, 1e-9)] {
+        for (local, delta) in [(0.5_f64, 1e-6_f64), (1.0, 1e-3), (3.0, 1e-9), (1e-9, 1e-6)] {
             let least = 16.0 * (2.0 / delta).ln() * local.exp();
             for times in [1.01, 30.0, 1e4] {
                 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "small")]
@@ -390,7 +419,7 @@ mod tests {
                 let n = f64::from(group);
                 let within = 8.0 * (local.exp() * (4.0 / delta).ln() / n).sqrt();
                 let more = 8.0 * local.exp() / n;
-                let stated = (1.0 + (local / 2.0).tanh() * (within + more)).ln();
+                let stated = ((local / 2.0).tanh() * (within + more)).ln_1p();
                 let told = closed(local, group, delta).expect("proved");
                 assert!(told >= stated * (1.0 - 1e-14) && told <= stated * (1.0 + 1e-9), "{told}");
             }
