@@ -218,7 +218,8 @@ mod tests {
             }
             let edge = u128::try_from((&sum << 128) / &total).expect("below one");
             for distance in (0..76).map(|log| 1_u128 << log) {
-                for point in [edge - distance, edge, edge + distance] {
+                let (below, above) = (edge.checked_sub(distance), edge.checked_add(distance));
+                for point in [below, Some(edge), above].into_iter().flatten() {
                     let (first, second) = (point >> 64, point & u128::from(u64::MAX));
                     let words = [second, first].map(|word| u64::try_from(word).expect("a word"));
                     let found = weights.pick(&mut Script(words.to_vec()));
@@ -244,6 +245,9 @@ mod tests {
     fn points_next_to_an_edge_between_scores_are_told_apart() {
         let scores: Vec<i64> = (0..14).map(|i| (i * 37) % 61).collect();
         points_next_to_an_edge_are_told_apart(&scores, 59);
+        // One next to nothing at either end has a strip of its own width.
+        let far = [vec![-1_000], scores, vec![-1_000]].concat();
+        points_next_to_an_edge_are_told_apart(&far, 59);
     }
 
     /// A third of the levels have no candidate, among them the one of the highest score.

@@ -164,12 +164,9 @@ mod tests {
     #[test]
     fn entropy_is_mixed_in_on_time() {
         let mut rng = chacha_from_os().expect("entropy");
-        let mut twin = ReleaseRng {
-            key: rng.key,
-            batch: Box::new([0; BATCH_WORDS]),
-            next: BATCH_WORDS,
-            until_reseed: u32::MAX, // the control: never reseeds
-        };
+        // The control never reseeds.
+        let mut twin = twin(&rng);
+        twin.until_reseed = u32::MAX;
         let reseed = (BATCHES_PER_RESEED as usize - 1) * BATCH_WORDS;
         assert!((0..reseed).all(|_| rng.next_u64() == twin.next_u64()));
         assert!((0..4).all(|_| rng.next_u64() != twin.next_u64()));
@@ -189,13 +186,38 @@ mod tests {
         assert!(rng.key == [0; KEY_BYTES] && *rng.batch == [0; BATCH_WORDS]);
     }
 
+    /// A generator that goes on as this one does, until it mixes in entropy.
+    fn twin(rng: &ReleaseRng) -> ReleaseRng {
+        let (batch, next, until_reseed) = (rng.batch.clone(), rng.next, rng.until_reseed);
+        ReleaseRng { key: rng.key, batch, next, until_reseed }
+    }
+
+    /// The next key and the words of a batch are parts of one stream that follow each other, so that no word that is handed out is a part of a key,
+    /// neither of a later one nor of an earlier.
     #[test]
-    fn bytes_and_half_words_are_filled() {
+    fn a_key_makes_the_next_key_and_then_the_words() {
         let mut rng = chacha_from_os().expect("entropy");
+        for _ in 0..3 {
+            let mut stream = ChaCha20Rng::from_seed(rng.key);
+            let mut next_key = [0; KEY_BYTES];
+            stream.fill_bytes(&mut next_key);
+            rng.refill();
+            assert_eq!(rng.key, next_key);
+            assert!(rng.batch.iter().all(|&word| word == stream.next_u64()));
+        }
+    }
+
+    /// Eight of each word, and what is left of the last.
+    #[test]
+    fn bytes_and_half_words_are_those_of_words() {
+        let mut rng = chacha_from_os().expect("entropy");
+        let mut twin = twin(&rng);
         let mut bytes = [0_u8; 37];
         rng.fill_bytes(&mut bytes);
-        assert!(bytes.iter().any(|&byte| byte != 0) && bytes[32..].iter().any(|&byte| byte != 0));
-        assert_ne!(rng.next_u32(), rng.next_u32());
+        let words = [(); 5].map(|()| twin.next_u64().to_le_bytes());
+        assert_eq!(bytes, words.as_flattened()[..37]);
+        assert_eq!(u64::from(rng.next_u32()), twin.next_u64() >> 32);
+        assert_eq!(rng.next_u64(), twin.next_u64());
     }
 
     #[test]

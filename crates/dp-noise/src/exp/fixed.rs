@@ -86,6 +86,12 @@ mod tests {
         assert!(random.chain(edges).map(error).max() < Some(EXP_ERROR.into()));
     }
 
+    /// So many binary digits are known of a truth, that something is left of `exp(-200)`: where a strip ends at 0, what is less than any word would be
+    /// impossible.
+    const DIGITS: u64 = 300;
+    /// Of them, those below a unit of `2^-64`.
+    const BELOW: u64 = DIGITS - 64;
+
     #[test]
     fn strips_hold_the_value_and_one_made_too_narrow_does_not() {
         let mut rng = ChaCha20Rng::seed_from_u64(9);
@@ -95,11 +101,11 @@ mod tests {
             let b = u128::from(rng.next_u64() >> (rng.next_u32() % 64)).max(1);
             let Some(x) = Scaled::ratio(a, b) else { continue };
             let strip = exp_strip(x);
-            let truth = exp_minus(&a.into(), &b.into(), 80);
-            let low = BigUint::from(strip.low) << 16;
-            let high = (BigUint::from(strip.low) + strip.width) << 16;
+            let truth = exp_minus(&a.into(), &b.into(), DIGITS);
+            let low = BigUint::from(strip.low) << BELOW;
+            let high = (BigUint::from(strip.low) + strip.width) << BELOW;
             assert!(low <= truth.high && truth.low <= high, "exp(-{a}/{b})");
-            let narrow = (BigUint::from(strip.low) + EXP_ERROR) << 16;
+            let narrow = (BigUint::from(strip.low) + EXP_ERROR) << BELOW;
             seen_outside |= narrow < truth.low;
         }
         assert!(seen_outside, "the check has no power");
@@ -109,9 +115,9 @@ mod tests {
     fn whole_powers_hold_their_value() {
         for k in 0..100_u32 {
             let strip = exp_minus_one_powers(k as usize);
-            let truth = exp_minus(&k.into(), &1_u32.into(), 80);
-            assert!(BigUint::from(strip.low) << 16 <= truth.high, "exp(-{k})");
-            assert!(truth.low <= (BigUint::from(strip.low) + strip.width) << 16, "exp(-{k})");
+            let truth = exp_minus(&k.into(), &1_u32.into(), DIGITS);
+            assert!(BigUint::from(strip.low) << BELOW <= truth.high, "exp(-{k})");
+            assert!(truth.low <= (BigUint::from(strip.low) + strip.width) << BELOW, "exp(-{k})");
         }
     }
 }

@@ -28,9 +28,19 @@ pub(super) fn epsilons(settings: &Settings) -> Vec<f64> {
     }
 }
 
-/// Noise draws per cell: thirty in full, as in the paper.
-fn runs(settings: &Settings) -> u32 {
-    let default = if settings.effort == Effort::Full { 30 } else { settings.runs };
+/// A table of fewer counts takes no time, and so few of them add up that one draw of noise is mostly chance.
+const SMALL: usize = 1_000;
+/// So many draws tell a tenth of its error apart.
+const RUNS_OF_SMALL: u32 = 100;
+
+/// Noise draws per cell: thirty in full, as in the paper, and more for a small table.
+fn runs(settings: &Settings, counts: usize) -> u32 {
+    let default = match settings.effort {
+        Effort::Quick => settings.runs,
+        _ if counts < SMALL => RUNS_OF_SMALL,
+        Effort::Standard => settings.runs,
+        Effort::Full => 30,
+    };
     settings.runs_asked.unwrap_or(default)
 }
 
@@ -38,18 +48,19 @@ fn runs(settings: &Settings) -> u32 {
 pub(super) fn of(recipe: &Recipe, context: &Context) -> Result<Plan, Error> {
     let settings = &context.settings;
     let levels = recipe.levels.len();
+    let columns = recipe.largest as usize + 1;
+    let tree = recipe.regions_by_level();
     let mut cells = Vec::new();
-    for run in 0..runs(settings) {
+    for run in 0..runs(settings, columns * tree.iter().sum::<usize>()) {
         for epsilon in epsilons(settings) {
             let wanted = |one: &&Algorithm| one.applies(levels);
             for algorithm in algorithms::all().iter().filter(wanted) {
                 let params = BTreeMap::from([
                     (SETTING.to_owned(), epsilon.into()),
-                    ("columns".to_owned(), (recipe.largest + 1).into()),
+                    ("columns".to_owned(), columns.into()),
                     ("levels".to_owned(), levels.into()),
                 ]);
-                let shape = (recipe.groups, recipe.largest as usize + 1);
-                let tree = recipe.regions_by_level();
+                let shape = (recipe.groups, columns);
                 let mut cell = cell(recipe.id, shape, algorithm, &tree, epsilon, params)?;
                 cell.run = run;
                 cell.seed = settings.seed;
@@ -70,7 +81,7 @@ pub(super) fn of(recipe: &Recipe, context: &Context) -> Result<Plan, Error> {
 pub(super) fn of_scaling(context: &Context) -> Result<Plan, Error> {
     let settings = &context.settings;
     let mut cells = Vec::new();
-    for run in 0..runs(settings).min(3) {
+    for run in 0..runs(settings, usize::MAX).min(3) {
         for columns in scaling::columns(settings.effort) {
             let ours = algorithms::all().into_iter().filter(|one| one.variant == "default");
             let general = algorithms::by_general_solver().into_iter();
