@@ -5,9 +5,12 @@
 
 use dp_accounting::Epsilon;
 use dp_geometry::{Points, PointsView, PublicBox};
-use dp_mechanism::{CryptoRng, Mechanism};
+use dp_mechanism::{CryptoRng, Mechanism, SubsetResponse};
 
-use crate::{CellAnswer, CodebookVector, FrequencyOracle, LocalError, Oracle, Part, PublicCoins};
+use crate::{
+    CellAnswer, CodebookVector, FrequencyOracle, LocalError, Oracle, Part, PublicCoins,
+    SymbolCounts,
+};
 
 /// Deviations of noise above which a bucket or a candidate is heavy.
 const HEAVY: f64 = 3.0;
@@ -46,6 +49,30 @@ struct Bucket {
     share: f64,
 }
 
+/// The clients who answer one question, by its number. Asking uses it up, and there is one of each, so that nobody is asked twice.
+struct Panel(usize);
+
+/// Those of all questions.
+struct Panels {
+    /// Each client of the first round names its bucket at one radius,
+    buckets: [Panel; CELLS.len()],
+    /// each of the second has a vector at one,
+    means: [Panel; CELLS.len()],
+    /// and those of the last two vote.
+    votes: [Panel; 2],
+}
+
+impl Panels {
+    fn all() -> Self {
+        let first = CELLS.len();
+        Self {
+            buckets: std::array::from_fn(Panel),
+            means: std::array::from_fn(|radius| Panel(first + radius)),
+            votes: std::array::from_fn(|vote| Panel(2 * first + vote)),
+        }
+    }
+}
+
 /// The clients of a session, and public coins.
 struct Survey<'d> {
     records: PointsView<'d>,
@@ -53,6 +80,8 @@ struct Survey<'d> {
     epsilon: Epsilon,
     coins: PublicCoins,
     shares: [u32; 4],
+    /// Cells along each axis of every radius at which a histogram has room.
+    radii: Vec<u32>,
 }
 
 /// Candidates for centres: released values.
@@ -130,14 +159,14 @@ impl LocalPrivateCentres {
         records: PointsView<'_>,
         rng: &mut R,
     ) -> Result<CentreCandidates, LocalError> {
-        let &Self { ref public_box, k, epsilon, form } = self;
-        let dim = public_box.dim();
+        let &Self { public_box: ref domain, k, form, .. } = self;
+        let dim = domain.dim();
         if records.dim() != dim {
             return Err(LocalError::Dimension { expected: dim, got: records.dim() });
         }
-        let (domain, coins) = (public_box, PublicCoins::new(session));
-        let survey = Survey { records, domain, epsilon, coins, shares: form.shares() };
-        let buckets = survey.buckets(k, rng)?;
+        let survey = Survey::new(self, session, records);
+        let Panels { buckets, means, votes: [first, second] } = Panels::all();
+        let buckets = survey.buckets(buckets, k, rng)?;
         let (points, weights): (Vec<f64>, Vec<f64>) = if form == CentresForm::OneRound {
             // The finest radius whose buckets hold half of all clients.
             let held = |radius: usize| -> f64 {
@@ -149,8 +178,8 @@ impl LocalPrivateCentres {
             let of = || buckets.iter().filter(|one| one.radius == radius);
             (of().flat_map(|one| one.middle.clone()).collect(), of().map(|one| one.share).collect())
         } else {
-            let candidates = survey.means(&buckets, rng)?;
-            let votes = survey.votes(2, &candidates, rng)?;
+            let candidates = survey.means(means, &buckets, rng)?;
+            let votes = survey.votes((first, 2), &candidates, rng)?;
             let mut order: Vec<usize> = (0..votes.len()).collect();
             order.sort_by(|a, b| votes[*b].total_cmp(&votes[*a]));
             let noise = survey.noise(2)? * HEAVY;
@@ -158,7 +187,7 @@ impl LocalPrivateCentres {
                 order.iter().take(4 * k).filter(|at| votes[**at] > noise || **at == order[0]);
             let kept: Vec<f64> =
                 kept.flat_map(|at| candidates[at * dim..(at + 1) * dim].to_vec()).collect();
-            let weights = survey.votes(3, &kept, rng)?;
+            let weights = survey.votes((second, 3), &kept, rng)?;
             let seen = || kept.chunks_exact(dim).zip(&weights).filter(|(_, weight)| **weight > 0.0);
             (seen().flat_map(|(at, _)| at.to_vec()).collect(), seen().map(|(_, w)| *w).collect())
         };
@@ -169,28 +198,85 @@ impl LocalPrivateCentres {
     }
 }
 
-impl Survey<'_> {
-    /// Clients of a round, each of whom is in one.
-    fn clients(&self, round: usize) -> impl Iterator<Item = (u32, &[f64])> {
-        let first: u32 = self.shares[..round].iter().sum();
-        let here = first..first + self.shares[round];
-        let groups = self.coins.of(0);
-        (0..)
-            .zip(self.records.rows())
-            .filter(move |(client, _)| here.contains(&groups.below(u64::from(*client), 100)))
+impl<'d> Survey<'d> {
+    fn new(plan: &'d LocalPrivateCentres, session: u64, records: PointsView<'d>) -> Self {
+        let &LocalPrivateCentres { public_box: ref domain, epsilon, form, .. } = plan;
+        let axes = u32::try_from(domain.dim()).unwrap_or(u32::MAX);
+        let has_room = |cells: &u32| (u64::from(*cells) + 1).saturating_pow(axes) <= MOST_CELLS;
+        let radii = CELLS.into_iter().filter(has_room).collect();
+        let coins = PublicCoins::new(session);
+        Self { records, domain, epsilon, coins, shares: form.shares(), radii }
     }
 
-    /// Those of them who are asked about this radius of so many: coins say about which one, so each is in one.
-    fn clients_of(
+    /// The number of the panel that a client is on: by public coins and its own number, so that all clients are on one.
+    fn panel_of(&self, client: u32) -> usize {
+        let place = u64::from(client);
+        let at = self.coins.of(0).below(place, 100);
+        let radius = |purpose: u64, radii: usize| {
+            let radii = u32::try_from(radii).unwrap_or(u32::MAX).max(1);
+            self.coins.of(purpose).below(place, radii) as usize
+        };
+        let mut ends = self.shares.iter().scan(0, |end, share| {
+            *end += share;
+            Some(*end)
+        });
+        match ends.position(|end| at < end) {
+            Some(0) => radius(1, self.radii.len()),
+            Some(1) => CELLS.len() + radius(4, CELLS.len()),
+            Some(2) => 2 * CELLS.len(),
+            _ => 2 * CELLS.len() + 1,
+        }
+    }
+
+    fn clients(&self, Panel(number): Panel) -> impl Iterator<Item = (u32, &[f64])> {
+        let all = (0..).zip(self.records.rows());
+        all.filter(move |(client, _)| self.panel_of(*client) == number)
+    }
+
+    /// No answer costs more than what the plan promises.
+    fn check_loss(&self, response: &SubsetResponse) -> Result<(), LocalError> {
+        let loss = response.loss().pure().map_or(f64::INFINITY, Epsilon::get);
+        if loss <= self.epsilon.get() {
+            return Ok(());
+        }
+        Err(LocalError::real("epsilon of an answer", loss, "at most that of the plan"))
+    }
+
+    /// Which cell the record of each client of a panel is in: one answer from each, whatever its record, in a class that follows from its number.
+    fn ask_cells<R: CryptoRng + ?Sized>(
         &self,
-        round: usize,
-        purpose: u64,
-        radius: usize,
-        radii: u32,
-    ) -> impl Iterator<Item = (u32, &[f64])> {
-        let coins = self.coins.of(purpose);
-        self.clients(round)
-            .filter(move |(client, _)| coins.below(u64::from(*client), radii) as usize == radius)
+        panel: Panel,
+        (oracle, classes): (&Oracle, PublicCoins),
+        rng: &mut R,
+        cell_of: impl Fn(&[f64]) -> u32,
+    ) -> Result<SymbolCounts, LocalError> {
+        self.check_loss(oracle.response())?;
+        let mut counts = oracle.no_answers();
+        for (client, record) in self.clients(panel) {
+            let class = classes.below(client.into(), oracle.classes());
+            let answer = CellAnswer::new(oracle, class).simulate(cell_of(record), rng)?;
+            counts.add(class, answer.output)?;
+        }
+        Ok(counts)
+    }
+
+    /// The vectors of all clients of a panel, and the first coordinate of each, in the same way.
+    fn ask_vectors<R: CryptoRng + ?Sized>(
+        &self,
+        panel: Panel,
+        (question, books): (&CodebookVector, PublicCoins),
+        rng: &mut R,
+        part_of: impl Fn(&[f64]) -> (usize, Vec<f64>),
+    ) -> Result<SymbolCounts, LocalError> {
+        self.check_loss(question.response())?;
+        let mut counts = question.no_answers();
+        for (client, record) in self.clients(panel) {
+            let (first, values) = part_of(record);
+            let book = books.below(client.into(), question.books());
+            let answer = question.answer(book).simulate(Part { first, values: &values }, rng)?;
+            counts.add(book, answer.output)?;
+        }
+        Ok(counts)
     }
 
     fn expected(&self, round: usize) -> u32 {
@@ -209,31 +295,23 @@ impl Survey<'_> {
         Ok((f64::from(clients) * self.oracle(64, clients, 9)?.variance(0.0, 0.0)).sqrt())
     }
 
-    /// Heavy buckets of randomly shifted grids, at most `4 k` of each radius. A client is asked about one radius.
+    /// Heavy buckets of randomly shifted grids, at most `4 k` of each radius.
     fn buckets<R: CryptoRng + ?Sized>(
         &self,
+        panels: [Panel; CELLS.len()],
         k: usize,
         rng: &mut R,
     ) -> Result<Vec<Bucket>, LocalError> {
         let axes = u32::try_from(self.records.dim()).unwrap_or(u32::MAX);
-        let radii: Vec<u32> = CELLS
-            .into_iter()
-            .filter(|cells| (u64::from(*cells) + 1).saturating_pow(axes) <= MOST_CELLS)
-            .collect();
-        let asked = u32::try_from(radii.len()).unwrap_or(1);
+        let asked = u32::try_from(self.radii.len()).unwrap_or(1).max(1);
         let mut buckets = Vec::new();
-        for (radius, &along) in radii.iter().enumerate() {
+        for ((radius, &along), panel) in self.radii.iter().enumerate().zip(panels) {
             let cells = (along + 1).pow(axes);
             let clients = (self.expected(0) / asked).max(1);
             let oracle = self.oracle(cells, clients, radius as u64)?;
-            let mut counts = oracle.no_answers();
-            for (client, record) in self.clients_of(0, 1, radius, asked) {
-                let cell = self.cell(radius, along, record);
-                let class = self.coins.of(2).below(client.into(), oracle.classes());
-                let answer = CellAnswer::new(&oracle, class).simulate(cell, rng);
-                let symbol = answer?.output;
-                counts.add(class, symbol)?;
-            }
+            let question = (&oracle, self.coins.of(2));
+            let counts =
+                self.ask_cells(panel, question, rng, |record| self.cell(radius, along, record))?;
             let estimates = oracle.estimate(&counts)?;
             let sd = (counts.total() as f64 * oracle.variance(0.0, 0.0)).sqrt();
             let heavy = (0..cells).zip(estimates).filter(|(_, count)| *count > HEAVY * sd);
@@ -277,15 +355,16 @@ impl Survey<'_> {
         (0..self.records.dim()).map(axis).collect()
     }
 
-    /// The mean record of each bucket, and its middle. A client is asked about one radius, and has a vector in the slot of its bucket.
+    /// The mean record of each bucket, and its middle. A client has a vector in the slot of its bucket.
     fn means<R: CryptoRng + ?Sized>(
         &self,
+        panels: [Panel; CELLS.len()],
         buckets: &[Bucket],
         rng: &mut R,
     ) -> Result<Vec<f64>, LocalError> {
         let dim = self.records.dim();
         let mut candidates: Vec<f64> = buckets.iter().flat_map(|one| one.middle.clone()).collect();
-        for (radius, along) in CELLS.into_iter().enumerate() {
+        for ((radius, along), panel) in CELLS.into_iter().enumerate().zip(panels) {
             let here: Vec<&Bucket> = buckets.iter().filter(|one| one.radius == radius).collect();
             if here.is_empty() {
                 continue;
@@ -295,20 +374,15 @@ impl Survey<'_> {
             let books = (clients / 64).clamp(1, 1 << 12);
             let coins = self.coins.of(30 + radius as u64);
             let question = CodebookVector::new(self.epsilon, here.len() * dim, 256, books, coins)?;
-            let mut counts = question.no_answers();
-            for (client, record) in self.clients_of(1, 4, radius, 4) {
+            let asked = (&question, self.coins.of(5));
+            let counts = self.ask_vectors(panel, asked, rng, |record| {
                 let cell = self.cell(radius, along, record);
-                let slot = here.iter().position(|one| one.cell == cell);
-                let away: Vec<f64> = slot.map_or_else(Vec::new, |slot| {
-                    let middle = &here[slot].middle;
-                    record.iter().zip(middle).map(|(x, z)| (x - z) / reach).collect()
-                });
-                let part = Part { first: slot.unwrap_or(0) * dim, values: &away };
-                let book = self.coins.of(5).below(client.into(), books);
-                let answer = question.answer(book).simulate(part, rng);
-                let symbol = answer?.output;
-                counts.add(book, symbol)?;
-            }
+                let Some(slot) = here.iter().position(|one| one.cell == cell) else {
+                    return (0, Vec::new());
+                };
+                let away = record.iter().zip(&here[slot].middle).map(|(x, z)| (x - z) / reach);
+                (slot * dim, away.collect())
+            })?;
             let asked = counts.total() as f64;
             let sums = question.estimate(&counts)?.map(|sum| sum);
             for (bucket, sum) in here.iter().zip(sums.chunks_exact(dim)) {
@@ -325,7 +399,7 @@ impl Survey<'_> {
     /// How many clients are nearest to each candidate.
     fn votes<R: CryptoRng + ?Sized>(
         &self,
-        round: usize,
+        (panel, round): (Panel, usize),
         candidates: &[f64],
         rng: &mut R,
     ) -> Result<Vec<f64>, LocalError> {
@@ -335,17 +409,13 @@ impl Survey<'_> {
             return Ok(Vec::new());
         }
         let oracle = self.oracle(cells, self.expected(round), 20 + round as u64)?;
-        let mut counts = oracle.no_answers();
-        for (client, record) in self.clients(round) {
+        let counts = self.ask_cells(panel, (&oracle, self.coins.of(6)), rng, |record| {
             let squared =
                 |at: &[f64]| -> f64 { at.iter().zip(record).map(|(x, y)| (x - y) * (x - y)).sum() };
             let nearest = (0..cells).zip(candidates.chunks_exact(dim));
             let nearest = nearest.min_by(|a, b| squared(a.1).total_cmp(&squared(b.1)));
-            let cell = nearest.map_or(0, |(cell, _)| cell);
-            let class = self.coins.of(6).below(client.into(), oracle.classes());
-            let symbol = CellAnswer::new(&oracle, class).simulate(cell, rng)?.output;
-            counts.add(class, symbol)?;
-        }
+            nearest.map_or(0, |(cell, _)| cell)
+        })?;
         oracle.estimate(&counts)
     }
 }
@@ -378,28 +448,112 @@ mod tests {
         }
     }
 
-    /// Who answered in two rounds, or about two radii, would pay twice.
+    fn survey<'d>(plan: &'d LocalPrivateCentres, records: &'d Points) -> Survey<'d> {
+        Survey::new(plan, 11, records.view())
+    }
+
+    /// Who were on two panels would pay twice; who is on none says nothing. Where histograms have no room at some radii, nobody is asked about these.
     #[test]
-    fn each_client_is_asked_once() {
-        let records = Points::new(vec![0.0; 5_000], 1).expect("whole rows");
-        let domain = PublicBox::cube(1, -1.0, 1.0).expect("a box");
-        let epsilon = Epsilon::new(1.0).expect("valid");
-        for form in FORMS {
-            let (coins, shares) = (PublicCoins::new(11), form.shares());
-            let survey =
-                Survey { records: records.view(), domain: &domain, epsilon, coins, shares };
-            let mut asked = vec![0; records.len()];
-            for (round, purpose) in [(0, 1), (1, 4)] {
-                for radius in 0..CELLS.len() {
-                    let here = survey.clients_of(round, purpose, radius, 4);
-                    here.for_each(|(client, _)| asked[client as usize] += 1);
+    fn each_client_is_on_one_panel() {
+        for (dim, radii) in [(1, 4), (5, 3), (20, 0)] {
+            let records = Points::new(vec![0.0; 4_000 * dim], dim).expect("whole rows");
+            for form in FORMS {
+                let plan = plan(dim, 3, form).expect("valid");
+                let survey = survey(&plan, &records);
+                let Panels { buckets, means, votes } = Panels::all();
+                let panels = buckets.into_iter().chain(means).chain(votes);
+                let sizes: Vec<usize> = panels.map(|panel| survey.clients(panel).count()).collect();
+                assert_eq!(sizes.iter().sum::<usize>(), records.len(), "{form:?}");
+                let asked = sizes[..4].iter().filter(|size| **size > 0).count();
+                assert_eq!(asked, radii.max(1), "{form:?} in {dim} dimensions: {sizes:?}");
+                if form == CentresForm::OneRound {
+                    assert_eq!(sizes[4..], [0; 6]);
+                } else {
+                    assert!(sizes[4..].iter().all(|size| *size > 100), "{sizes:?}");
                 }
             }
-            for round in [2, 3] {
-                survey.clients(round).for_each(|(client, _)| asked[client as usize] += 1);
-            }
-            assert!(asked.iter().all(|times| *times == 1), "{form:?}");
         }
+    }
+
+    /// How many answers of each class there are.
+    fn classes(counts: &SymbolCounts) -> Vec<u32> {
+        counts.rows().map(|row| row.iter().sum()).collect()
+    }
+
+    /// Whether, and in which class, a client answers has nothing to do with its record: it could be where nobody is, or no number.
+    #[test]
+    fn all_clients_of_a_panel_answer_and_records_do_not_say_how() {
+        let plan = plan(2, 3, CentresForm::FourRounds).expect("valid");
+        let coords: Vec<f64> = (0..6_000).map(|i| f64::from(i % 97) / 97.0).collect();
+        let odd = [f64::NAN, 2.0, -0.9, 0.9, f64::NEG_INFINITY, 0.0].repeat(1_000);
+        let [one, other] = [coords, odd].map(|coords| Points::new(coords, 2).expect("whole rows"));
+        let buckets: Vec<Bucket> = (0..3)
+            .map(|cell| Bucket { radius: 0, cell, middle: vec![0.0; 2], share: 0.1 })
+            .collect();
+        let of = |records: &Points| {
+            let survey = survey(&plan, records);
+            let mut rng = ChaCha20Rng::seed_from_u64(1);
+            let Panels { buckets: [first, ..], means: [second, ..], votes: [third, _] } =
+                Panels::all();
+            let sizes =
+                [&first, &second, &third].map(|panel| survey.clients(Panel(panel.0)).count());
+            let coins = survey.coins;
+            let oracle = survey.oracle(300, 100, 0).expect("valid");
+            assert!(oracle.classes() > 1);
+            let cells = |panel, rng: &mut _| {
+                let found = survey.ask_cells(panel, (&oracle, coins.of(2)), rng, |record| {
+                    survey.cell(3, 16, record)
+                });
+                classes(&found.expect("answers"))
+            };
+            let question =
+                CodebookVector::new(survey.epsilon, 6, 256, 8, coins.of(30)).expect("valid");
+            let asked = (&question, coins.of(5));
+            let vectors = survey.ask_vectors(second, asked, &mut rng, |record| {
+                match buckets.iter().find(|one| one.cell == survey.cell(0, 2, record)) {
+                    Some(one) => (2 * one.cell as usize, record.to_vec()),
+                    None => (0, Vec::new()),
+                }
+            });
+            let all = [
+                cells(first, &mut rng),
+                classes(&vectors.expect("answers")),
+                cells(third, &mut rng),
+            ];
+            for (classes, size) in all.iter().zip(sizes) {
+                assert_eq!(classes.iter().sum::<u32>() as usize, size);
+            }
+            all
+        };
+        assert_eq!(of(&one), of(&other));
+    }
+
+    /// What a question costs is what its answers are drawn with, and no question of a run costs more than the plan.
+    #[test]
+    fn no_answer_costs_more_than_is_promised() {
+        let plan = plan(1, 2, CentresForm::FourRounds).expect("valid");
+        let records = Points::new(vec![0.3; 3_000], 1).expect("whole rows");
+        let survey = survey(&plan, &records);
+        let dearer = Survey {
+            epsilon: Epsilon::new(4.1).expect("valid"),
+            ..Survey::new(&plan, 1, records.view())
+        };
+        let mut rng = ChaCha20Rng::seed_from_u64(1);
+        let refused = |error: LocalError| {
+            let said = error.to_string();
+            assert!(
+                said.starts_with("epsilon of an answer must be at most that of the plan"),
+                "{said}"
+            );
+        };
+        let Panels { buckets: [first, ..], means: [second, ..], .. } = Panels::all();
+        let oracle = dearer.oracle(8, 100, 0).expect("valid");
+        let asked = survey.ask_cells(first, (&oracle, survey.coins), &mut rng, |_| 0);
+        refused(asked.expect_err("dearer"));
+        let question = CodebookVector::new(dearer.epsilon, 2, 256, 2, survey.coins).expect("valid");
+        let asked =
+            survey.ask_vectors(second, (&question, survey.coins), &mut rng, |_| (0, vec![]));
+        refused(asked.expect_err("dearer"));
     }
 
     /// Nobody, one client, records that are no numbers, more dimensions than have cells: centres in the box, at least one.

@@ -446,6 +446,12 @@ mod tests {
     #[test]
     fn no_delta_is_smaller_than_what_is_not_followed() {
         assert!(numerical(1.0, 1_000_000, 1e-15) >= 1.0);
+        // Nor where the bins reach one end.
+        for local in [1e-3, 8.0] {
+            let clones = Clones::new(local, 1_000);
+            assert!(clones.rest > 0.0, "{local}");
+            assert!(numerical(local, 1_001, 1e-15) >= local);
+        }
         assert!(numerical(1.0, 1_000_000, 1e-6) < 0.1);
     }
 
@@ -468,13 +474,14 @@ mod tests {
     fn what_is_shown_is_two_lines_and_rounded_up() {
         let domain = dp_geometry::PublicBox::cube(2, -1.0, 1.0).expect("a box");
         let plan =
-            crate::LocalKMeans::new(domain, 2, 1.0, 100, crate::LocalKMeansSettings::default())
+            crate::LocalKMeans::new(domain, 2, 1.004, 100, crate::LocalKMeansSettings::default())
                 .expect("valid");
         // One number may happen to round upwards by itself.
         for group in (50_000..300_000).step_by(10_000) {
             let shuffled = Shuffled::new(&plan.receipt(), "x", group, 1e-6).expect("valid");
             let shown = shuffled.to_string();
             assert_eq!(shown.lines().count(), 2, "{shown}");
+            assert!(shown.starts_with("local: epsilon 1.004, pure"), "{shown}");
             let after = |words: &str| -> f64 {
                 let number =
                     shown.rsplit(words).next().and_then(|rest| rest.split([' ', ')']).next());
