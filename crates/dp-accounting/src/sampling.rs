@@ -203,4 +203,22 @@ mod tests {
             }
         }
     }
+
+    /// Where the first weights are next to nothing and the likeliest are far on: if any group gives all away, so does a record that is drawn, and
+    /// groups of half of the draws are not left out. Nor is anything added where the likely groups give nothing.
+    #[test]
+    fn weights_that_begin_next_to_nothing_are_all_added_up() {
+        for (draws, population) in [(1_100, 2), (2_000, 2), (30_000, 7), (1_000_000, 1_000)] {
+            let (m, n) = (f64::from(draws), population as f64);
+            let (drawn, usual) = (-(m * (-1.0 / n).ln_1p()).exp_m1(), m / n);
+            let delta = |gives: &dyn Fn(f64) -> bool| {
+                let group = |j| if gives(f64::from(j)) { Delta::MAX } else { Delta::ZERO };
+                sampling_with_replacement(Epsilon::ZERO, draws, population, group).unwrap().1.get()
+            };
+            assert!(delta(&|_| true) >= drawn * (1.0 - 1e-12), "{draws} {population}");
+            assert!(delta(&|j| j >= usual.floor()) >= 0.45, "{draws} {population}");
+            let far = delta(&|j| (j - usual).abs() >= 6.0 * usual.sqrt());
+            assert!(far < 1e-6, "{draws} {population}: {far}");
+        }
+    }
 }
