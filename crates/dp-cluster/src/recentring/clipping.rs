@@ -13,7 +13,7 @@ const SHORT_AT: f64 = 0.4;
 const SHORTEST: f64 = 0.6;
 
 /// To which part of the radius residuals are clipped, where the noise of their mean has this expected length in radii.
-pub(super) fn clipped_to(noise: f64) -> f64 {
+pub(crate) fn clipped_to(noise: f64) -> f64 {
     let along = (noise / SHORT_FROM).ln() / (SHORT_AT / SHORT_FROM).ln();
     1.0 - (1.0 - SHORTEST) * along.clamp(0.0, 1.0)
 }

@@ -121,6 +121,7 @@ mod sums;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use clipping::clipped_to;
 pub use dpm::{DpmRecentred, RecentredState};
 pub use dpm_params::{DpmRecentredSettings, RecentredSplit};
 pub use generic::{Recentred, part_of};

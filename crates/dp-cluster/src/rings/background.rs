@@ -24,7 +24,7 @@ const COVERED: f64 = 0.25;
 /// The box around what was found is longer by this part on each side.
 const LONGER: f64 = 0.1;
 /// A number below so many deviations is noise, and this part of a larger one counts: centres are not taken from clusters for what may be nothing.
-const SURE: f64 = 2.0;
+const SURE: f64 = 3.0;
 const COUNTED: f64 = 0.25;
 /// What an even number leaves unexplained is at most this many times what it explains, in squares of deviations: tails of clusters leave more. All measured.
 const MISFIT: f64 = 2.0;

@@ -31,6 +31,8 @@ const OF_USUAL: f64 = 0.5;
 
 /// A few groups of noise do not say how far records are.
 const MOST: f64 = 0.9;
+/// Nor may one be so many times further from a centre than that: beside clusters that are near each other and tight, it costs more than all they have. Measured.
+const BEYOND: f64 = 32.0;
 
 /// Cells of one ring of one centre that get a sum together.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
@@ -59,9 +61,8 @@ struct Rest {
 }
 
 impl Groups {
-    /// Cells with more records than noise explains. What is left is looked at without the last hyperplane, then without the one before
-    /// it, up to the ring as a whole: a cluster that some hyperplane cuts is found by the others. `alone` says that there is one cluster, and nearly all records are
-    /// `apart` from each other at most.
+    /// Cells with more records than noise explains, which takes more where they are further from a centre than nearly all records are from theirs, or
+    /// `apart` from each other. `alone` says that there is one cluster.
     pub(super) fn new(
         layout: &Layout,
         noisy_counts: &[i64],
@@ -69,11 +70,30 @@ impl Groups {
         alone: bool,
         apart: f64,
     ) -> Self {
+        let within = |near| Self::near(layout, noisy_counts, count_noise, alone, near);
+        let groups = within(apart);
+        if groups.all.is_empty() {
+            return groups;
+        }
+        let near = BEYOND * groups.reach(layout);
+        if near < apart { within(near) } else { groups }
+    }
+
+    /// Cells with more records than noise explains, which takes more for rings that begin beyond `near`. What is left is looked at without the last hyperplane, then without the one before
+    /// it, up to the ring as a whole: a cluster that some hyperplane cuts is found by the others.
+    fn near(
+        layout: &Layout,
+        noisy_counts: &[i64],
+        count_noise: f64,
+        alone: bool,
+        near: f64,
+    ) -> Self {
         let of_largest = if alone { OF_LARGEST_ALONE } else { OF_LARGEST };
         let beyond = of_largest.max(OF_LARGEST_BEYOND);
-        let [near, beyond] = [of_largest, beyond].map(|of| (of * largest_noise(layout)).max(LEAST));
+        let [least, beyond] =
+            [of_largest, beyond].map(|of| (of * largest_noise(layout)).max(LEAST));
         let begins = |ring: usize| if ring == 0 { 0.0 } else { layout.radii()[ring - 1] };
-        let deviations = |ring: usize| if begins(ring) < apart { near } else { beyond };
+        let deviations = |ring: usize| if begins(ring) < near { least } else { beyond };
         let rings = layout.rings();
         let (all, left) = (Vec::new(), Vec::with_capacity(layout.planes.len() * rings));
         let mut groups = Self { all, of_cell: vec![NO_GROUP; layout.len()], left };
@@ -260,8 +280,9 @@ impl Groups {
     }
 
     /// What is asked about them: sums of residuals that are clipped to a part of the radius at which the group's ring ends.
-    pub(super) fn sums(&self, cells: RingCells, layout: &Layout, clipped: f64) -> GroupSums {
-        let radii = self.all.iter().map(|group| clipped * layout.radii()[group.ring]).collect();
+    pub(super) fn sums(&self, cells: RingCells, layout: &Layout, round: &RingRound) -> GroupSums {
+        let radius = |group: &Group| round.clip(group, cells.dim()) * layout.radii()[group.ring];
+        let radii = self.all.iter().map(radius).collect();
         GroupSums { cells, of_cell: self.of_cell.clone(), radii }
     }
 
@@ -290,7 +311,7 @@ impl Groups {
     /// expected of the noise that is left in it.
     pub(super) fn means(
         &self,
-        (layout, clipped): (&Layout, f64),
+        layout: &Layout,
         noisy_sums: &[i64],
         round: &RingRound,
         public_box: &PublicBox,
@@ -305,8 +326,9 @@ impl Groups {
             let squared = sum.iter().map(|&units| mean(units).powi(2)).sum::<f64>() / dim as f64;
             let explained = (squared - noise).max(0.0);
             let (share, radius) = (explained / (explained + noise), layout.radii()[group.ring]);
-            let gain = share * clipped * radius;
-            variances.push(share * noise * (clipped * radius).powi(2) * dim as f64);
+            let clipped = round.clip(group, dim) * radius;
+            let gain = share * clipped;
+            variances.push(share * noise * clipped.powi(2) * dim as f64);
             let centre = layout.centre(group.centre).iter().zip(sum);
             coords.extend(
                 centre
@@ -414,10 +436,28 @@ mod tests {
         assert_eq!(Groups::new(&layout, &counts, 10.0, false, f64::INFINITY).all.len(), 1);
     }
 
+    /// In rings that begin at 32 times the radius of nine records in ten, or beyond `apart`, what would be a group elsewhere may be noise.
+    #[test]
+    fn a_group_far_beyond_the_others_needs_more_records() {
+        let layout = cells().layout().expect("cells of a plan");
+        // Enough is 27 in a cell, and 41 far beyond.
+        for (ring, apart, least) in
+            [(15, f64::INFINITY, 27), (16, f64::INFINITY, 41), (15, layout.radii()[14], 41)]
+        {
+            let found = |count: i64| {
+                let mut counts = vec![0; layout.len()];
+                counts[layout.ring(0, 10).start] = 1_000;
+                counts[layout.ring(1, ring).start] = count;
+                Groups::new(&layout, &counts, 10.0, false, apart).all.len() == 2
+            };
+            assert!(!found(least - 1) && found(least), "{ring} {apart}");
+        }
+    }
+
     /// It is the noise of the sum, times how far a unit of that moves the mean, in each direction: as far as residuals were clipped.
     #[test]
     fn what_is_stated_of_a_mean_is_how_far_noise_moves_it() {
-        let (cells, clipped) = (cells(), 0.6);
+        let cells = cells();
         let layout = cells.layout().expect("cells of a plan");
         let count = 1e5;
         let groups = Groups {
@@ -425,15 +465,15 @@ mod tests {
             of_cell: vec![NO_GROUP; layout.len()],
             left: vec![],
         };
-        let asked = groups.sums(cells.clone(), &layout, clipped);
         let round = RingRound::new(Mu::new(1.0).expect("valid"), 1.0).expect("valid");
+        let asked = groups.sums(cells.clone(), &layout, &round);
         // A quarter of what residuals are clipped to, and that with noise.
         #[allow(clippy::cast_possible_truncation, reason = "far below 2^63")]
         let sums =
             [0.0, round.sum_noise()].map(|noise| (UNITS as f64 * (0.25 * count + noise)) as i64);
         let of = |sum| {
             let public_box = &cells.labels.public_box;
-            groups.means((&layout, clipped), &[sum, 0], &round, public_box)
+            groups.means(&layout, &[sum, 0], &round, public_box)
         };
         let [(mean, variances), (with_noise, _)] = sums.map(of);
         let [stated, moved] = [(variances[0] / 2.0).sqrt(), with_noise[0] - mean[0]];

@@ -2,7 +2,7 @@
 //!
 //! They begin with one centre in the middle of the box. A round cuts the records into cells: the nearest centre, a ring around it of
 //! twice the radius of the one before, and the sides of a few public hyperplanes through the centre. What has enough records gets a
-//! noisy sum, clipped to six tenths of the ring's own radius; the noisy means are clustered without privacy, and their centres go into the next
+//! noisy sum, clipped to the ring's own radius or a little less; the noisy means are clustered without privacy, and their centres go into the next
 //! round. Rings shrink with the distance from a centre, so that neither the width of the box nor clusters of very different size matter.
 //!
 //! ```
@@ -28,12 +28,13 @@
 //!    and its side of each of `b` hyperplanes, `b` from the centre's noisy count: so few that means are more than their noise, but enough
 //!    to tell two clusters at one centre apart wherever counts can; two at least for a centre with 1.7 times the records of a usual one, if there are 16 clusters or more.
 //! 2. All cells are counted, empty or not, with noise of standard deviation `s / w`. Those beyond what noise explains are groups; in rings beyond the part
-//!    it takes more, since a group of noise there costs more than all else; also further from a centre than twice as far as the first round has surely seen records.
+//!    it takes more, since a group of noise there costs more than all else; also further from a centre than twice as far as the first round has surely seen records,
+//!    or 32 times as far as nine records in ten of this round are.
 //! 3. What is left is looked at without the last hyperplane, then without the one before it, up to whole rings: cells whose noisy counts
 //!    together are beyond what noise explains are a group too. So a cluster that some hyperplane cuts is found by the others. What is left then of two rings
 //!    next to each other is looked at together, so that one across the end of a ring is found as well.
-//! 4. Every group gets a noisy sum of its residuals over `.6 R_j`, shortened to that where they are longer, of standard deviation `s` in each
-//!    coordinate. Its mean is shrunk towards the centre as far as noise explains it.
+//! 4. Every group gets a noisy sum of its residuals over `R_j`, of standard deviation `s` in each coordinate; over as little as `.6 R_j`, and shortened to that
+//!    where they are longer, if the noise of its mean is long. Its mean is shrunk towards the centre as far as noise explains it.
 //! 5. Weighted k-means on these means finds twice as many centres as wanted, and in the last round `k`.
 //!
 //! Counts that are released add up to the noisy number of all records at least, up to twice those of the groups: the others are near some centre

@@ -53,10 +53,6 @@ const HEAVY_PLANES: usize = 2;
 /// and so it was for fewer clusters.
 const SOME_CLUSTERS: usize = 16;
 
-/// Residuals are clipped to this part of the radius at which their ring ends, which begins at half of that. Those that are longer keep their direction
-/// and lose a little of their length, where the noise of a sum is as long as its radius: measured.
-const CLIPPED: f64 = 0.6;
-
 /// A checked and calibrated sequence of ring rounds.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct RingPlan {
@@ -211,7 +207,8 @@ impl RingPlan {
         };
         let layout = cells.layout().ok_or(TableError::NoTable)?;
         groups.fits(&layout)?;
-        asks(question, &Question::group_sums(groups.sums(cells, &layout, CLIPPED)))
+        let round = &self.rounds[state.number];
+        asks(question, &Question::group_sums(groups.sums(cells, &layout, round)))
     }
 
     /// Draws on what was counted.
@@ -233,12 +230,12 @@ impl RingPlan {
             if groups.all.is_empty() {
                 return self.nothing_seen(state, &layout);
             }
-            let sums = groups.sums(asked, &layout, CLIPPED);
+            let sums = groups.sums(asked, &layout, round);
             state.groups = Some(groups);
             return Next::Ask(state, Question::group_sums(sums));
         };
         let sums = round.noisy_sums(t, &counted.entries, public_box.dim(), draws);
-        let (mut means, variances) = groups.means((&layout, CLIPPED), &sums, round, public_box);
+        let (mut means, variances) = groups.means(&layout, &sums, round, public_box);
         state.reach = groups.reach(&layout);
         if t == 0 {
             // All are around one centre.

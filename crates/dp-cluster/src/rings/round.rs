@@ -3,7 +3,9 @@
 use dp_accounting::{Mu, Step};
 use dp_mechanism::{Cells, Draws, GaussianSum};
 
+use super::groups::Group;
 use crate::ClusterError;
+use crate::recentring::clipped_to;
 use crate::residual::UNITS;
 
 /// The leaves of the receipt.
@@ -44,6 +46,12 @@ impl RingRound {
         self.sums.noise_multiplier()
     }
 
+    /// To which part of the radius of their ring residuals of a group are clipped. The rings of a cluster that is far from all centres end at up to twice its
+    /// distance, so that what is clipped off is how far centres are off in the next round; where noise is longer than that, it counts for more.
+    pub(super) fn clip(&self, group: &Group, dim: usize) -> f64 {
+        clipped_to(self.sum_noise() * (dim as f64).sqrt() / group.count)
+    }
+
     /// The counts of all cells with noise, empty or not: one vector, which a record changes by 1 in one place.
     pub(super) fn noisy_counts(
         &self,
@@ -66,5 +74,23 @@ impl RingRound {
             self.sums.release(sum, LENGTH_SQUARED, &mut draws.part(SUM, number, group))
         };
         (0..).zip(sums.view().chunks(dim)).flat_map(one).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As far as a mean is known: all of the radius where its noise has a tenth of it, and six tenths from four tenths on.
+    #[test]
+    fn residuals_are_clipped_short_where_the_noise_of_a_mean_is_long() {
+        let round = RingRound::new(Mu::new(1.0).expect("valid"), 1.0).expect("valid");
+        for dim in [1, 4, 100] {
+            let noise = round.sum_noise() * (dim as f64).sqrt();
+            for (part, clip) in [(0.01, 1.0), (0.1, 1.0), (0.2, 0.8), (0.4, 0.6), (9.0, 0.6)] {
+                let group = Group { centre: 0, ring: 0, count: noise / part };
+                assert!((round.clip(&group, dim) - clip).abs() < 1e-9, "{dim} {part}");
+            }
+        }
     }
 }

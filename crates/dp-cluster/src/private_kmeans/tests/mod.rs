@@ -113,6 +113,27 @@ fn clusters_that_noise_hides_are_not_far_from_a_centre() {
     assert!(cost < 7.5, "{cost} times k-means");
 }
 
+/// Three clusters at each of three places, which are seventy times as far from each other as these. A centre at a place costs a hundred times k-means.
+#[test]
+fn tight_clusters_near_each_other_are_told_apart() {
+    for dim in [3, 10] {
+        let mut rng = rng(44);
+        let mut near =
+            || -> Vec<f64> { (0..3 * dim).map(|_| rng.random_range(-0.5..0.5)).collect() };
+        let [places, clusters] = [near(), near()];
+        let mut coords = Vec::new();
+        for i in 0..18_000 {
+            let [place, cluster] = [i % 3 * dim, i / 3 % 3 * dim];
+            for axis in 0..dim {
+                let at = 50.0 + 90.0 * places[place + axis] + 1.3 * clusters[cluster + axis];
+                coords.push(at + 0.04 * normal(&mut rng));
+            }
+        }
+        let lost = [1, 2, 3].map(|seed| lost(coords.clone(), dim, 9, 1.0, seed));
+        assert!(lost.iter().all(|lost| *lost < 1.1), "{dim}: {lost:?}");
+    }
+}
+
 /// Clusters on a plane, and every sixth record anywhere.
 #[test]
 fn records_that_are_anywhere_count() {
