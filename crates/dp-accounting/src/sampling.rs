@@ -221,4 +221,22 @@ mod tests {
             assert!(far < 1e-6, "{draws} {population}: {far}");
         }
     }
+
+    /// Where `epsilon` and the logarithm of the rate nearly cancel: `ln(1 + e^t)` for `t` between, which has neither of both alone, and with the
+    /// form for smaller `epsilon` on the other side of 600.
+    #[test]
+    fn large_losses_on_rare_samples_are_amplified_as_they_are() {
+        for epsilon in [100.0, 599.0, 600.0, 601.0, 650.0, 700.0] {
+            for t in (-40..=40).map(f64::from) {
+                let rate = (t - epsilon).exp();
+                if rate <= 1.0 {
+                    // In the logarithm of the rate as it is, which is known to 2^-53 of its value.
+                    let least = (epsilon + rate.ln()).exp().ln_1p();
+                    let told = amplified(epsilon, rate).get();
+                    assert!(told >= least * (1.0 - 1e-12), "{epsilon} {t}: {told} {least}");
+                    assert!(told <= least * (1.0 + 1e-9) + 1e-11, "{epsilon} {t}: {told} {least}");
+                }
+            }
+        }
+    }
 }

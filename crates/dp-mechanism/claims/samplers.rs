@@ -68,6 +68,12 @@ fn from_tape(
     rng: &mut ChaCha20Rng,
     run: impl Fn(&mut dyn Source) -> i64,
 ) -> f64 {
+    let mut secure = SecureSource::new(rng);
+    to_law(law, &mut (0..runs).map(|_| run(&mut secure)).collect::<Vec<i64>>())
+}
+
+/// Distance of draws to a law.
+fn to_law(law: &Law<i64>, draws: &mut [i64]) -> f64 {
     let cumulative: Vec<(i64, f64)> = law
         .iter()
         .scan(0.0, |sum, (value, p)| {
@@ -75,14 +81,44 @@ fn from_tape(
             Some((*value, *sum))
         })
         .collect();
-    let cdf = |x: i64| {
+    distance(draws, |x: i64| {
         let up_to = cumulative.partition_point(|(value, _)| *value <= x);
         up_to.checked_sub(1).map_or(0.0, |last| cumulative[last].1)
-    };
-    let mut secure = SecureSource::new(rng);
-    let mut draws: Vec<i64> = (0..runs).map(|_| run(&mut secure)).collect();
-    distance(&mut draws, cdf)
+    })
 }
+
+/// Coordinates of one long vector of zeros with noise: each by itself, and how far it is from others, near and far, as many times as noise of
+/// its own for each of them says. Noise that comes twice would make some of these differences 0, or twice as wide.
+fn coordinates(effort: Effort, rng: &mut ChaCha20Rng, found: &mut Found) {
+    let gaussian = DiscreteGaussian::new(ratio(2, 1)).expect("positive");
+    let window = Window::new(-40, 40);
+    let law = |signs: &'static [i64]| {
+        exact_law(window, |source| {
+            let mut vector = vec![0; signs.len()];
+            source.noisy_vector(&mut vector, gaussian);
+            vector.iter().zip(signs).map(|(value, sign)| value * sign).sum::<i64>()
+        })
+        .without_receipt()
+    };
+    let (one, apart) = (law(&[1]), law(&[1, -1]));
+    let mut vector = vec![0; effort.of(20_000, 2_000_000) + LONGEST];
+    SecureSource::new(rng).noisy_vector(&mut vector, gaussian);
+    found.see(to_law(&one, &mut vector.clone()), || "one coordinate".to_owned());
+    for lag in [1, 2, 3, 4, 7, 8, 16, 31, 32, 64, 100, 128, 256, 508, 512, 1_000, LONGEST] {
+        let mut differences: Vec<i64> =
+            vector.iter().zip(&vector[lag..]).map(|(a, b)| a - b).collect();
+        // Each coordinate is in two of them, which are not independent; every second run of `lag` is.
+        let mut place = 0;
+        differences.retain(|_| {
+            place += 1;
+            (place - 1) / lag % 2 == 0
+        });
+        found.see(to_law(&apart, &mut differences), || format!("coordinates {lag} apart"));
+    }
+}
+
+/// No block of a sampler is longer.
+const LONGEST: usize = 4_096;
 
 /// Everything else that a release may ask for, one number for each outcome.
 fn others(effort: Effort) -> Found {
@@ -147,6 +183,7 @@ fn others(effort: Effort) -> Found {
         let law = exact_law(Window::new(-40, 80), |source| ask(source)).without_receipt();
         found.see(from_tape(&law, runs, &mut rng, |source| ask(source)), || (*name).to_owned());
     }
+    coordinates(effort, &mut rng, &mut found);
     found
 }
 

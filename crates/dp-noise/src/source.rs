@@ -156,6 +156,10 @@ mod tests {
     #[test]
     fn two_generators_share_nothing_and_print_nothing() {
         let [mut a, mut b] = [0; 2].map(|_| chacha_from_os().expect("entropy"));
+        // All of both keys is from the system: eight bytes of it are alike by chance in 1 of 2^60 runs.
+        for (a, b) in a.key.chunks(8).zip(b.key.chunks(8)) {
+            assert!(a != b && a != [0; 8] && b != [0; 8]);
+        }
         assert_ne!([a.next_u64(), a.next_u64()], [b.next_u64(), b.next_u64()]);
         assert_eq!(format!("{a:?}"), "ReleaseRng { .. }");
     }

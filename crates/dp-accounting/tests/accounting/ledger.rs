@@ -65,6 +65,20 @@ fn deltas_add_up() {
     }
 }
 
+/// One small pure loss costs no epsilon at the delta of its budget; many of them do, and use up that delta one after the other.
+#[test]
+fn pure_receipts_use_up_the_delta_at_which_they_are_priced() {
+    let limit = budget(1.0, 1e-6);
+    let mut ledger = Ledger::new(AddRemove, limit);
+    let one = Receipt::new("m", AddRemove, limit, step(pure(1e-6)));
+    assert_eq!(one.epsilon(), Some(epsilon(0.0)));
+    (0..300).for_each(|_| ledger.spend(&one).unwrap());
+    let all = Step::sequential("all", vec![step(pure(1e-6)); 300]);
+    let all = Receipt::new("m", AddRemove, limit, all).total().unwrap().epsilon(limit.delta());
+    assert!(all.lower() > 1e-6, "{all}");
+    assert!(ledger.spent().unwrap().get() >= all.lower(), "{:?} {all}", ledger.spent());
+}
+
 #[test]
 fn the_order_of_entries_does_not_matter() {
     let limit = budget(10.0, 1e-5);
@@ -128,6 +142,8 @@ fn a_tampered_file_is_refused() {
     for (from, to) in [
         (r#""limit":{"epsilon":1.0"#, r#""limit":{"epsilon":0.7"#),
         (r#""pure":{"epsilon":0.25}"#, r#""pure":{"epsilon":0.75}"#),
+        // Over the limit by no more than a rounded digit or two could not be.
+        (r#""limit":{"epsilon":1.0"#, r#""limit":{"epsilon":0.74999999925"#),
         (r#""pure":{"epsilon":0.25}"#, r#""pure":{"epsilon":-0.25}"#),
         (r#""relation":"add-remove","limit""#, r#""relation":"add-only","limit""#),
         (r#""limit":{"#, r#""spare":1,"limit":{"#),

@@ -375,7 +375,7 @@ fn a_choice_as_a_composition() {
 
 #[test]
 fn receipts_as_compositions() {
-    use dp_accounting::{AddOnly, AddRemove, Receipt, ReplaceOne};
+    use dp_accounting::{AddOnly, AddRemove, Receipt, ReplaceOne, Within};
     let steps = vec![Step::spend("a", pure(0.1)); 100];
     let spent = Step::sequential("all", steps);
     let receipt = Receipt::new("m", AddRemove, budget(10.0, 1e-6), spent.clone());
@@ -419,6 +419,22 @@ fn receipts_as_compositions() {
         let added = Receipt::new("m", AddRemove, budget(1.0, 0.0), ways.clone());
         let replaced = Receipt::new("m", ReplaceOne, budget(1.0, 0.0), ways);
         assert!(added.total().is_some() && replaced.total().is_none());
+    }
+    // And in any other step that holds them: each loses as much as two parts do.
+    let none = delta(0.0);
+    let two = std::num::NonZeroU32::new(2).unwrap();
+    for holds in [
+        Step::outside("rare", none, parts.clone()),
+        Step::group("two", two, parts.clone()),
+        Step::outside("rare", none, Step::group("two", two, Step::sequential("all", vec![parts]))),
+    ] {
+        for replaced in [
+            Receipt::new("m", ReplaceOne, budget(1.0, 0.0), holds.clone()).total(),
+            Receipt::new("m", Within::new(1.0).unwrap(), budget(1.0, 0.0), holds.clone()).total(),
+        ] {
+            assert!(replaced.is_none(), "{holds:?}");
+        }
+        assert!(Receipt::new("m", AddRemove, budget(1.0, 0.0), holds).total().is_some());
     }
     // The group of two changes under another relation is the doubled loss.
     let replace = receipt.into_replace_one().total().unwrap().epsilon(delta(1e-6));

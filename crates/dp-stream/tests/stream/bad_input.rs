@@ -197,6 +197,29 @@ fn bad_events_are_dropped_by_a_step_and_named_by_a_check() {
     assert_eq!(a.state(), b.state());
 }
 
+/// Nor do methods of one cell per item: items next to the last one and beyond, and users whom the plan does not have, change nothing.
+#[test]
+fn cells_are_asked_about_known_users_and_items_only() {
+    let budget = Budget::new(1.0, 1e-6).expect("valid");
+    let event = |user, item| Event { user, item };
+    for method in [
+        CellMethod::KaplanStyle { spread: 2 },
+        CellMethod::GaussianHistograms,
+        CellMethod::SparseVector { reports: 2 },
+    ] {
+        let plan =
+            CellMonitor::new(shape(4, 6, 3), budget, method, 2, Threshold::Count { count: 3 });
+        let plan = plan.expect("valid");
+        let good: Vec<Event> = (0..6).map(|user| event(user, 3)).collect();
+        let odd = [(0, 4), (1, 5), (2, u64::MAX), (6, 3), (7, 0), (u32::MAX, 3)];
+        let odd: Vec<Event> = odd.map(|(user, item)| event(user, item)).to_vec();
+        let with = [odd.clone(), [&odd[..3], &good[..], &odd[3..]].concat(), odd];
+        let without = [vec![], good, vec![]];
+        let of = |steps: &[Vec<Event>]| plan.simulate(steps, &mut rng(5)).expect("released").output;
+        assert_eq!(of(&with), of(&without), "{method:?}");
+    }
+}
+
 #[test]
 fn data_of_another_length_and_large_universes_for_small_methods_are_refused() {
     let error = plan(4, 6, 10, 2, 1).simulate(&[], &mut rng(1)).expect_err("too short");

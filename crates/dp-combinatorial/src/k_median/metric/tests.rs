@@ -65,6 +65,21 @@ fn no_node_is_beyond_the_radius_of_the_centre() {
     }
 }
 
+/// Nor in a metric that keeps no distances, with one far node anywhere among many.
+#[test]
+fn no_node_of_a_large_metric_is_beyond_the_radius_of_the_centre() {
+    let nodes = Metric::KD_TREE_FROM + 1;
+    for far in [0, 1, 4_999, nodes / 2 + 1, nodes - 2, nodes - 1] {
+        let mut points: Vec<f64> = (0..nodes).map(|i| (i % 1_009) as f64 / 1_009.0).collect();
+        points[far] = 3.0;
+        let metric = Metric::from_points(&points, 1).unwrap();
+        let (centre, radius) = metric.centre();
+        let all = u32::try_from(nodes).unwrap();
+        let farthest = (0..all).map(|node| metric.between(centre, node)).max().unwrap();
+        assert_eq!(radius, farthest, "node {far} is far");
+    }
+}
+
 #[test]
 fn a_declared_diameter_clips() {
     let metric = Metric::from_f64(4, &line(), Some(3.0), Width::Bits16).unwrap();
