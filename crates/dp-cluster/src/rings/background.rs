@@ -24,7 +24,7 @@ const COVERED: f64 = 0.25;
 /// The box around what was found is longer by this part on each side.
 const LONGER: f64 = 0.1;
 /// A number below so many deviations is noise, and this part of a larger one counts: centres are not taken from clusters for what may be nothing.
-const SURE: f64 = 3.0;
+const SURE: f64 = 2.0;
 const COUNTED: f64 = 0.25;
 /// What an even number leaves unexplained is at most this many times what it explains, in squares of deviations: tails of clusters leave more. All measured.
 const MISFIT: f64 = 2.0;
@@ -35,6 +35,8 @@ pub(crate) struct Background {
     pub(crate) all: PrivateCoreset,
     /// Squared length of the noise in each mean, as expected; infinite where that is not known.
     pub(crate) noise: Vec<f64>,
+    /// By how many deviations their number is above 0.
+    pub(crate) sure: f64,
 }
 
 impl Background {
@@ -50,14 +52,14 @@ impl Background {
         }
         let places = places_around(means.points(), public_box, public_seed);
         let far = far_rings((groups, layout), means.points(), &shares(&places, layout));
-        let records = evenly(&far, count_noise)?;
+        let (records, sure) = evenly(&far, count_noise)?;
         let each = records / places.len() as f64;
         let coords = [means.points().coords(), places.view().coords()].concat();
         let weights = [means.weights(), &vec![each; places.len()]].concat();
         let all = Points::new(coords, public_box.dim()).expect("whole rows");
         let mut noise = variances.to_vec();
         noise.resize(means.len(), f64::INFINITY);
-        Some(Self { all: PrivateCoreset::released(all, weights), noise })
+        Some(Self { all: PrivateCoreset::released(all, weights), noise, sure })
     }
 }
 
@@ -71,8 +73,9 @@ struct FarRing {
     share: f64,
 }
 
-/// How many records lie evenly in all that these rings have a part of, if there surely are any and they fit the counts.
-fn evenly(rings: &[FarRing], count_noise: f64) -> Option<f64> {
+/// How many records lie evenly in all that these rings have a part of, and by how many deviations that is above 0, if there surely are any and they fit the
+/// counts.
+fn evenly(rings: &[FarRing], count_noise: f64) -> Option<(f64, f64)> {
     let sum = |of: &dyn Fn(&FarRing) -> f64| rings.iter().map(of).sum::<f64>();
     let precision = sum(&|ring| ring.share * ring.share / ring.cells) / count_noise.powi(2);
     let found = sum(&|ring| ring.share * ring.count / ring.cells) / count_noise.powi(2);
@@ -87,7 +90,7 @@ fn evenly(rings: &[FarRing], count_noise: f64) -> Option<f64> {
         let chance = expected * (1.0 + records / PLACES as f64);
         (count - expected).powi(2) / (count_noise.powi(2) * cells + chance) - 1.0
     });
-    (left <= MISFIT * found * records).then_some(COUNTED * records)
+    (left <= MISFIT * found * records).then_some((COUNTED * records, records / deviation))
 }
 
 /// Drawn evenly from the box around these points.
@@ -167,7 +170,9 @@ mod tests {
     fn a_number_that_fits_all_rings_is_found_and_no_other() {
         // Noise of one deviation, up and down.
         let noise = |i: usize| if i.is_multiple_of(2) { 20.0 } else { -20.0 };
-        let of = |records: f64| evenly(&rings(|i, share| records * share + noise(i)), 10.0);
+        let of = |records: f64| {
+            evenly(&rings(|i, share| records * share + noise(i)), 10.0).map(|(found, _)| found)
+        };
         let found = of(2_000.0).expect("more than noise explains");
         assert!((found / COUNTED - 2_000.0).abs() < 50.0, "{found}");
         // The deviation is 134.
