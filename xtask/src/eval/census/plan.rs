@@ -197,3 +197,29 @@ fn cell(
         paper: published::values(dataset, algorithm.id, algorithm.variant, epsilon),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::EvalArgs;
+
+    #[test]
+    fn small_tables_have_more_draws_unless_a_number_is_asked_for() {
+        let of = |args: EvalArgs| {
+            let settings = Settings::new(&args).unwrap();
+            [SMALL - 1, SMALL].map(|counts| runs(&settings, counts))
+        };
+        let args = || EvalArgs {
+            suites: vec![SUITE.to_owned()],
+            epsilon: 1.0,
+            seed: 1,
+            ..EvalArgs::default()
+        };
+        let standard = of(args());
+        assert!(standard[0] == RUNS_OF_SMALL && standard[1] < 30);
+        assert_eq!(of(EvalArgs { full: true, ..args() }), [RUNS_OF_SMALL, 30]);
+        assert_eq!(of(EvalArgs { runs: Some(4), ..args() }), [4; 2]);
+        let quick = of(EvalArgs { quick: true, ..args() });
+        assert!(quick[0] == quick[1] && quick[0] < 5);
+    }
+}
