@@ -79,8 +79,8 @@ impl Groups {
         if near < apart { within(near) } else { groups }
     }
 
-    /// Cells with more records than noise explains, which takes more for rings that begin beyond `near`. What is left is looked at without the last hyperplane, then without the one before
-    /// it, up to the ring as a whole: a cluster that some hyperplane cuts is found by the others.
+    /// Cells with more records than noise explains, which takes more for rings that begin beyond `near`. What is left is looked at without the last
+    /// hyperplane, then without the one before it, up to the ring as a whole: a cluster that some hyperplane cuts is found by the others.
     fn near(
         layout: &Layout,
         noisy_counts: &[i64],
