@@ -194,14 +194,16 @@ fn rounding(local: f64, others: u32) -> f64 {
 /// `P` has the coin `b` on one and `1 - b` on the other of two shifted binomials, `Q` the other way round; their ratio rises with the value,
 /// so the event is all values from some one on.
 fn hockey_stick(local: f64, clones: u32, epsilon: f64) -> f64 {
-    // With odds = e^epsilon: b - odds (1 - b) and odds b - (1 - b), both above 0. Neither is a difference of numbers that are nearly alike.
-    let other = 1.0 / (1.0 + local.exp());
-    let won = other * epsilon.exp() * (local - epsilon).exp_m1();
-    let lost = other * (local + epsilon).exp_m1();
+    // With odds = e^epsilon: b - odds (1 - b) and odds b - (1 - b). Neither is formed as a difference of numbers that are nearly alike, nor by powers
+    // above those of epsilon itself.
+    let b = 1.0 / (1.0 + (-local).exp());
+    let won = -b * (epsilon - local).exp_m1();
+    let lost = -b * epsilon.exp() * (-local - epsilon).exp_m1();
     let log_half = -f64::from(clones) * std::f64::consts::LN_2;
     let mass = |a: u32| (log_choose(clones, a) + log_half).exp();
     // P(a) / Q(a) > odds: (b before + (1 - b) here) > odds ((1 - b) before + b here), with before = Bin(a - 1), here = Bin(a).
-    let gain = |before: f64, here: f64| before * won - here * lost;
+    // Nothing is lost where nobody is, however large the odds: they can be beyond all numbers.
+    let gain = |before: f64, here: f64| before * won - if here > 0.0 { here * lost } else { 0.0 };
     // before : here is a : clones + 1 - a.
     let above = |a: u32| gain(f64::from(a), f64::from(clones + 1 - a)) > 0.0;
     let (mut low, mut high) = (0, clones + 1);
@@ -403,6 +405,24 @@ mod tests {
                     let told = numerical(local, group, delta);
                     let left = plain_delta(local, group - 1, told);
                     assert!(left <= delta * (1.0 + 1e-9), "{local} {group} {lost}: {left}");
+                }
+            }
+        }
+    }
+
+    /// Where odds, or those of twice the loss, are beyond all numbers: nobody hides a client, so that all of the loss is told but for what `delta` is
+    /// worth, `-ln(1 - delta)`.
+    #[test]
+    fn losses_beyond_all_numbers_are_told() {
+        for local in [40.0, 354.0, 360.0, 400.0, 708.0, 711.0, 800.0, 1_500.0, 1e5, 1e300] {
+            for group in [1, 2, 50, 1_000] {
+                for delta in [1e-9, 0.1] {
+                    let told = numerical(local, group, delta);
+                    let left = -(told - local).exp_m1();
+                    assert!(
+                        told <= local && left <= delta * (1.0 + 1e-6),
+                        "{local} {group}: {told}"
+                    );
                 }
             }
         }
