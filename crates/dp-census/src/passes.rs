@@ -268,6 +268,11 @@ mod tests {
         assert_eq!(free.check(&at_once(&free, &all[1..])), Err(TableError::OtherRows));
         // Of another most quantity.
         assert_eq!(plan(2, &region_groups).check(&table), Err(TableError::OtherPlan));
+        // A state that asks what another plan does.
+        for other in [plan(2, &region_groups), plan(1, &None)] {
+            let fits = passes.plan().fits(&(), other.asked().question());
+            assert_eq!(fits, Err(TableError::OtherQuestion));
+        }
         let nowhere = [Group { region: 3, size: 1 }];
         let mut tally = passes.asked().tally().expect("has a table");
         assert_eq!(tally.add(&nowhere), Err(TableError::Shape));
@@ -280,9 +285,43 @@ mod tests {
         let signature_of_free = free.asked().signature();
         let below_zero = free.asked().table(&signature_of_free, 40, [(0, 41), (1, -1)]);
         assert_eq!(below_zero.and_then(|table| free.check(&table)), Err(TableError::Impossible));
+        // One group is in no cell, or in two.
+        for count in [39, 41] {
+            let off = free.asked().table(&signature_of_free, 40, [(0, count)]);
+            assert_eq!(off.and_then(|table| free.check(&table)), Err(TableError::Impossible));
+        }
         assert_eq!(by_hand(&[(0, 41), (1, -1)]), Err(TableError::Impossible));
         assert_eq!(by_hand(&[(18, 40)]), Err(TableError::Damaged));
         assert_eq!(by_hand(&[(0, i64::MAX), (1, i64::MAX)]), Err(TableError::Impossible));
+    }
+
+    /// The columns of the statement are those of the table: sizes above the last are in it, not in the first of the next region.
+    #[test]
+    fn a_statement_cuts_sizes_to_the_columns() {
+        fn lines<B: Bins>(bins: B) -> [String; 2] {
+            let privacy = Privacy::pure(1.0).expect("valid");
+            let plan = Census::new(nation(), bins, 4, privacy, CensusSettings::default());
+            let passes = Passes::new(plan.expect("valid")).expect("has tables");
+            let text = sql(passes.asked(), "SELECT region, size FROM groups");
+            let line = |begins: &str| {
+                text.lines().find(|line| line.starts_with(begins)).map(str::to_owned)
+            };
+            [") AS", "placed"].map(|begins| line(begins).expect("a line"))
+        }
+        assert_eq!(
+            lines(From0::up_to(5).expect("valid")),
+            [
+                ") AS every_group WHERE size >= 0),",
+                "placed AS (SELECT region * 6 + LEAST(size, 5) - 0 AS entry FROM records),"
+            ]
+        );
+        assert_eq!(
+            lines(From1::up_to(5).expect("valid")),
+            [
+                ") AS every_group WHERE size >= 1),",
+                "placed AS (SELECT region * 5 + LEAST(size, 5) - 1 AS entry FROM records),"
+            ]
+        );
     }
 
     #[test]

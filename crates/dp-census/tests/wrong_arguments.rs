@@ -346,6 +346,10 @@ fn tables_that_do_not_fit_their_plan() {
     let other = Hierarchy::new([("US", None), ("GA", Some("US"))]).expect("valid");
     let refused = plan(other.clone(), bins).certify(&table, &evidence);
     assert_eq!(refused, Err(CensusError::OtherHierarchy));
+    // As many regions, one inside of the other.
+    let chain = Hierarchy::new([("US", None), ("GA", Some("US")), ("Fulton", Some("GA"))]);
+    let refused = plan(chain.expect("valid"), bins).certify(&table, &evidence);
+    assert_eq!(refused, Err(CensusError::OtherHierarchy));
     let wider = plan(nation(), From0::up_to(5).expect("valid")).certify(&table, &evidence);
     let lengths = CensusError::TableLength { regions: 3, bins: 6, cells: 9 };
     assert_eq!(wider, Err(lengths));

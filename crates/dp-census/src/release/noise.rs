@@ -365,6 +365,27 @@ mod tests {
         assert_eq!((cells.iter().min(), cells.iter().max()), (Some(&-most), Some(&most)));
     }
 
+    /// Of as many numbers as a question can ask for, with two levels between: absolute changes add up, or their squares.
+    #[test]
+    fn noise_of_several_numbers_is_for_all_of_them() {
+        let most = NonZeroU32::new(40_000).expect("above 0");
+        let ratio = |privacy: Privacy, numbers: usize| {
+            let variance = |numbers: usize| {
+                LevelNoise::of_numbers(privacy, &vec![most; numbers]).expect("valid").variance()
+            };
+            variance(numbers) / variance(1)
+        };
+        for numbers in 2..=4 {
+            let count = numbers as f64;
+            let pure = ratio(Privacy::pure(0.5).expect("valid"), numbers);
+            assert!((pure / count.powi(2) - 1.0).abs() < 1e-6, "{numbers}: {pure}");
+            for privacy in [Privacy::zcdp(0.5, 1e-9), Privacy::gaussian(1.0, 1e-9)] {
+                let squares = ratio(privacy.expect("valid"), numbers);
+                assert!((squares / count - 1.0).abs() < 1e-6, "{numbers}: {squares}");
+            }
+        }
+    }
+
     #[test]
     fn lengths_end_at_the_last_column() {
         let length = |query: Query, columns, most| {

@@ -249,6 +249,18 @@ mod tests {
         }
     }
 
+    /// It adds up and nowhere falls, but one child has fewer groups than none.
+    #[test]
+    fn a_table_below_zero_is_not_feasible() {
+        let tree = RegionTree::from_parents(&[None, Some(0), Some(0)]).expect("valid");
+        let feasible = |table: &[i64]| {
+            let rows: Vec<f64> = table.iter().map(|&cell| cell as f64).collect();
+            certify(&tree, &rows, table, 2).feasible
+        };
+        assert!(feasible(&[0, 2, 0, 1, 0, 1]));
+        assert!(!feasible(&[0, 2, -1, 1, 1, 1]));
+    }
+
     #[test]
     fn rounds_solutions_of_any_depth() {
         let mut rng = random::generator(43);

@@ -130,6 +130,26 @@ fn hints_do_not_matter_where_squares_end() {
     }
 }
 
+/// In thousands of dimensions all roundings of one distance may go up and all of another down, which is more than a narrow margin covers.
+#[test]
+fn hints_do_not_matter_where_many_roundings_go_one_way() {
+    let dim = 4_000;
+    let half_units = |share: f64| (share * f64::EPSILON).sqrt();
+    let first = |x: f64, others: f64| {
+        let mut row = vec![others; dim];
+        row[0] = x;
+        row
+    };
+    let centres = [vec![0.0; dim], first(2.0, 2.0 * half_units(0.51))].concat();
+    let centres = Points::new(centres, dim).unwrap();
+    let point = first(1.0 + 1_600.0 * f64::EPSILON, half_units(0.49));
+    let (expected, hinted) = (plain(&point, centres.view()), HintedTable::new(centres.view()));
+    assert_eq!(expected.label, 1);
+    for hint in 0..2 {
+        assert_eq!(hinted.nearest_from(&point, hint), (expected.label, expected.squared));
+    }
+}
+
 /// Far outside of many centres: the hint or one of its neighbours is right, but too far from the point to say so.
 #[test]
 fn hints_of_far_off_points_end_in_a_search() {

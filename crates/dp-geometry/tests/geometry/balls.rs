@@ -200,6 +200,17 @@ fn a_norm_that_was_rounded_down_leaves_no_point_outside() {
     assert!(outside > 500, "{outside} of these are outside");
 }
 
+/// In thousands of dimensions a sum may lose every square but the first, so that a point is much farther out than its norm says.
+#[test]
+fn a_norm_that_lost_thousands_of_squares_leaves_no_point_outside() {
+    let mut point = vec![1.05e-8; 4_000];
+    point[0] = 1.0;
+    let ball = PublicBall::new(vec![0.0; 4_000], 1.0 + 400.0 * f64::EPSILON).unwrap();
+    let order = exact::norm_against(&point, ball.centre(), ball.radius());
+    assert_eq!(order, Ordering::Greater, "it is outside");
+    assert_clip_is_sound(&ball, &point);
+}
+
 #[test]
 fn serde_checks_the_settings_again() {
     let ball = PublicBall::new(vec![0.5], 2.0).unwrap();

@@ -88,6 +88,36 @@ fn the_slope_of_equal_spacing_is_the_root_of_one_more_than_the_dimension() {
     assert_abs_diff_eq!(slope, 2.0_f64.sqrt(), epsilon = 1e-5);
 }
 
+/// Of two axes, the root of the larger eigenvalue of a matrix of two rows, however unlike the axes are; and never less.
+#[test]
+fn the_slope_of_two_axes_is_no_less_than_that_of_their_matrix() {
+    for ratio in [1.0, 0.5, 1.0 / 30.0, 1.0 / 1_500.0, 1e-4] {
+        let slope = Cloud::new(&nested(vec![0.0, 0.0], vec![1.0, 1.0 / ratio]), 0).unwrap().slope();
+        // Of the rows (2, r) and (r, 2 r^2).
+        let (trace, squared): (f64, f64) = (2.0 + 2.0 * ratio * ratio, ratio * ratio);
+        let apart = 2.0 - 2.0 * squared;
+        let exact = (0.5 * (trace + (apart * apart + 4.0 * squared).sqrt())).sqrt();
+        assert!(slope >= exact * (1.0 - 1e-15), "{ratio}: {slope} {exact}");
+        assert!(slope <= exact * (1.0 + 1e-9), "{ratio}: {slope} {exact}");
+    }
+}
+
+/// In every number of dimensions the shares follow the record along each axis.
+#[test]
+fn the_centre_of_mass_is_the_record_in_all_dimensions() {
+    for dim in 1..=Cloud::MAX_DIM {
+        let cloud_grid = nested(vec![0.0; dim], vec![2.0; dim]);
+        let cloud = Cloud::new(&cloud_grid, 1).unwrap();
+        let point: Vec<f64> = (0..dim).map(|i| 0.2 + 0.21 * i as f64).collect();
+        let (found, places) = (shares(&cloud_grid, &cloud, &point), cloud.places());
+        for (axis, x) in point.iter().enumerate() {
+            let along = places.iter().skip(axis).step_by(dim);
+            let sum: f64 = found.iter().zip(along).map(|(share, at)| *share as f64 * at).sum();
+            assert_abs_diff_eq!(sum / Cloud::UNITS as f64, x, epsilon = 1e-4);
+        }
+    }
+}
+
 /// The largest change that a move of length `rho` makes, as a share of the bound: from vertices along diagonals, across borders and anywhere.
 fn worst_move(min: &[f64], max: &[f64], level: u32, rho_in_cells: f64, random: &[f64]) -> f64 {
     let dim = min.len();
@@ -189,7 +219,7 @@ fn hard_cells_break_the_bound() {
 /// farther apart than it is long, along every axis.
 #[test]
 fn slack_is_what_all_shares_of_two_records_may_lose() {
-    for dim in 1..=6_u32 {
+    for dim in 1..=8_u32 {
         let (d, level) = (dim as usize, 1);
         let cloud = Cloud::new(&nested(vec![0.0; d], vec![1.0; d]), level).unwrap();
         let lost = f64::from(2 * 2_u32.pow(dim)) * (1.0 + f64::from(dim) / 64.0);
@@ -204,9 +234,12 @@ fn slack_is_what_all_shares_of_two_records_may_lose() {
 /// two vertices change, by as many cells as the move is long.
 #[test]
 fn the_slope_is_that_of_the_narrowest_cells_of_a_part() {
-    for (from, to) in [(0.0, 1.0), (40.0, 41.0), (63.0, 64.0)] {
+    // In the last, a score of pieces come before the part.
+    for (from, to, end) in
+        [(0.0, 1.0, 64.0), (40.0, 41.0, 64.0), (63.0, 64.0, 64.0), (1e6, 1e6 + 1.0, 2e6)]
+    {
         let [whole, part] =
-            [(0.0, 64.0), (from, to)].map(|(min, max)| PublicBox::cube(1, min, max).unwrap());
+            [(0.0, end), (from, to)].map(|(min, max)| PublicBox::cube(1, min, max).unwrap());
         let grid = NestedGrid::finer_in(whole, part).unwrap();
         let cloud = Cloud::new(&grid, 4).unwrap();
         // So short that most steps stay between two vertices.

@@ -138,6 +138,14 @@ fn cells_are_wider_farther_away() {
     assert_eq!(grid.finer().map(|part| part.max(0)), Some(1.0));
 }
 
+#[test]
+fn every_axis_has_the_cells_of_its_own_part() {
+    let side = |max: Vec<f64>| PublicBox::new(vec![0.0; 3], max).unwrap();
+    let grid = NestedGrid::finer_in(side(vec![64.0; 3]), side(vec![1.0, 8.0, 0.5])).unwrap();
+    let cells = [0, 1, 2].map(|axis| grid.cells_per_unit(axis, 4));
+    assert_eq!(cells, [15.0, 1.875, 30.0]);
+}
+
 /// Next to an end of a side there would be no vertex where a part begins.
 #[test]
 fn a_part_next_to_an_end_ends_there() {

@@ -1,7 +1,8 @@
 //! Certificates: of every release, and of none that is nearly one.
 
-use super::super::{CensusSettings, Method};
-use super::{by, may_shrink, nation, plan, real, rng, sizes, with_totals};
+use super::super::{Census, CensusSettings, Method};
+use super::{by, may_shrink, nation, plan, pure, real, rng, sizes, up_to, with_totals};
+use crate::{GroupSizes, Hierarchy};
 use dp_mechanism::{Mechanism, SecureSource};
 
 /// The proof of every method, with and without shrinkage, and a table of another run that it refuses.
@@ -74,6 +75,44 @@ fn what_is_nearly_a_release_is_not_proved() {
     let mut other = release.clone();
     *other.counts.last_mut().expect("a cell") += 0.01;
     assert!(!plan.certify(&other, &evidence).expect("its shape").feasible);
+}
+
+/// Public numbers of groups of leaves are part of the proof: a group in another county of its state adds up, and is none.
+#[test]
+fn a_group_in_another_county_is_not_proved_where_their_numbers_are_public() {
+    let table = sizes(40, 5, 12);
+    let mut draws = rng(13);
+    let settings = CensusSettings {
+        method: Method::CumulativeTopDown,
+        ..with_totals(table.groups_of_regions())
+    };
+    let plan = plan(table.groups(), settings).expect("valid");
+    let (mut release, evidence) =
+        plan.with_evidence().replay(&table, &mut SecureSource::new(&mut draws)).0;
+    assert!(plan.certify(&release, &evidence).expect("its shape").feasible);
+    let (columns, leaf) = (release.columns(), nation().tree().leaves().start);
+    let column = release[leaf].iter().position(|&count| count > 0).expect("a group");
+    release.counts[leaf * columns + column] -= 1;
+    release.counts[(leaf + 1) * columns + column] += 1;
+    assert!(release.is_consistent(nation().tree(), table.groups()));
+    assert!(!plan.certify(&release, &evidence).expect("its shape").feasible);
+}
+
+/// Of a region alone, rounded numbers are within half a group of the real ones: one group of the next size is too far.
+#[test]
+fn a_group_beyond_rounding_is_not_proved() {
+    let table = GroupSizes::from_table(up_to(4), vec![30, 9, 14, 3, 20]).expect("valid");
+    let mut draws = rng(13);
+    let alone = Hierarchy::new([("US", None)]).expect("valid");
+    let plan = Census::new(alone, up_to(4), table.groups(), pure(1.0), by(Method::Cumulative));
+    let plan = plan.expect("valid");
+    let (mut release, evidence) =
+        plan.with_evidence().replay(&table, &mut SecureSource::new(&mut draws)).0;
+    assert!(plan.certify(&release, &evidence).expect("its shape").feasible);
+    assert!(release.counts[0] > 0);
+    release.counts[0] -= 1;
+    release.counts[1] += 1;
+    assert!(!plan.certify(&release, &evidence).expect("its shape").feasible);
 }
 
 /// Whole numbers near to real ones are no better than those: real rows that descend are no optimum.

@@ -30,6 +30,20 @@ fn a_release_with_evidence_is_a_release() {
     check!(real(table.groups(), by(Method::Counts)));
 }
 
+/// Where it is public that a region has no groups, nothing of it is ever off, and the others are.
+#[test]
+fn standard_errors_keep_to_the_public_numbers_of_groups() {
+    let rows = [[0; 5], [4, 9, 0, 3, 7], [8, 2, 2, 5, 6], [1, 7, 4, 0, 3], [6, 6, 1, 2, 2]];
+    let table = GroupSizes::from_table(up_to(4), rows.concat()).expect("valid");
+    let plan = plan(table.groups(), with_totals(table.groups_of_regions())).expect("valid");
+    let released = plan.simulate(&table, &mut rng(3)).expect("it fits").output;
+    let runs = NonZeroU32::new(3).expect("above 0");
+    let errors = plan.standard_errors(&released, runs, &mut rng(4)).expect("of this plan");
+    let (leaves, none) = (errors.len() - 25, errors.len() - 20);
+    assert!(errors[leaves..none].iter().all(|&error| error <= 0.0), "{errors:?}");
+    assert!(errors[none..].iter().any(|&error| error > 0.0), "{errors:?}");
+}
+
 /// Whatever table and loss, the release adds up, is not negative and has the public number of groups.
 #[test]
 fn every_release_is_consistent() {

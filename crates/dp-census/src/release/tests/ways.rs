@@ -306,6 +306,9 @@ fn all_ways_cost_the_same() {
         for way in plan.ways() {
             assert_abs_diff_eq!(way.shares.iter().sum::<f64>(), 1.0, epsilon = 1e-9);
         }
+        // What is told of a plan without its answer is told of the way of the least regret.
+        assert_eq!(Some(plan.shares()), plan.ways().nth(1).map(|way| way.shares));
+        assert!(plan.noise_variance(2).is_some_and(f64::is_finite));
         let text = serde_json::to_string(&plan).expect("a plan");
         assert_eq!(serde_json::from_str::<Census>(&text).expect("the same"), plan);
     }
