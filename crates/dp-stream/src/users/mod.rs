@@ -345,6 +345,23 @@ mod tests {
         assert_eq!([0, 1, 2, 3, GONE].map(|before| admission.room(before)), [2, 2, 1, 0, 0]);
     }
 
+    /// However many items a step reports, whoever was counted in one of them is charged.
+    #[test]
+    fn every_reported_item_charges_its_users() {
+        let number = 5_000;
+        let sizes = CountingSizes::default();
+        let admission = Admission { limit: Some(3), items_per_step: 2, last_item: 9_999, sizes };
+        let mut users = Participants::with_charges(admission, 0, vec![0; number as usize]);
+        let known = KnownItems::none();
+        let order = known.precedence(0, ItemOrder::default());
+        let events: Vec<Event> =
+            (0..number).map(|user| Event { user, item: u64::from(2 * user) }).collect();
+        users.add(&events, order);
+        users.counts(order);
+        users.settle(&(0..10_000).collect::<Vec<u64>>());
+        assert!(users.charges().iter().all(|&charge| charge == 1));
+    }
+
     #[test]
     fn counted_events_are_admitted_again_as_they_were() {
         counted_again(ItemOrder::ReportedFirst);

@@ -328,8 +328,15 @@ fn a_bound_is_what_is_found_where_nothing_competes() {
     let shape = wanted(1, 1, 1).shape;
     let budget = Budget::new(4.0, 0.0).expect("valid");
     let settings = MonitorSettings { items_per_step: Some(4), ..Default::default() };
-    let plan = MonitorPlan::new(Method::ThreshMonitor, shape, budget, 12, settings);
-    let plan = plan.expect("valid");
+    let plan = |reports_per_user| {
+        let (shape, method) = (shape.clone(), Method::ThreshMonitor);
+        MonitorPlan::new(method, shape, budget, reports_per_user, settings).expect("valid")
+    };
+    // Of a user with eleven reports, the third step may not count all items.
+    let uneven = plan(11);
+    let [alone, bound] = [uneven.found_within(40, 4, 2), uneven.found_at_least(40, 4, 9)];
+    assert!((alone - bound).abs() < 1e-12 && bound < uneven.found_within(40, 4, 3), "{bound}");
+    let plan = plan(12);
     for users in [40, 100, 200] {
         let [alone, bound] = [plan.found_within(users, 4, 3), plan.found_at_least(users, 4, 9)];
         assert!((alone - bound).abs() < 1e-12, "{alone} {bound}");

@@ -250,5 +250,6 @@ fn of_the_copies_of_a_session_in_memory_one_goes_on() {
     let counts = count(&mut shards, 3, &stream[3]);
     taken_over(decider.decide_with(&counts, &mut draws));
     taken_over(decider.state().resume(&plan, 3));
+    taken_over(decider.state().join(shards.iter().map(Shard::state).collect()));
     whole.resume(&plan, 3).expect("the only one left");
 }

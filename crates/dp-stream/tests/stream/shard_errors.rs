@@ -228,6 +228,21 @@ fn a_decider_that_has_forgotten_a_decision_is_refused() {
     assert!(decider.decide_with(&counts, &mut SecureSource::new(&mut rng)).is_ok());
 }
 
+/// The same plan, number and users, with another split: a shard would count other users under its number.
+#[test]
+fn another_split_is_another_session() {
+    let plan = plan(30, USERS, 10, 3, 30);
+    let start = |sizes: &[u32]| {
+        plan.start_sharded_with(1, sizes, &mut SecureSource::new(&mut rng(1))).expect("all users")
+    };
+    let (mut decider, _) = start(&[100, 300]);
+    let (_, mut shards) = start(&[300, 100]);
+    let counts: Vec<ShardCounts> =
+        shards.iter_mut().map(|shard| shard.count(0).expect("in time")).collect();
+    let refused = decider.decide_with(&counts, &mut SecureSource::new(&mut rng(2)));
+    assert!(matches!(refused, Err(StreamError::ForeignSession { .. })), "{refused:?}");
+}
+
 #[test]
 fn shards_must_cover_the_users() {
     let plan = plan(30, USERS, 10, 3, 30);
