@@ -51,7 +51,10 @@ mod tests {
     #[test]
     fn every_question_has_the_answer_of_going_through_the_cells() {
         for number in [0, 1, 2, 100] {
-            let (cells, counts) = cells(number);
+            let (cells, mut counts) = cells(number);
+            if let Some(first) = counts.first_mut() {
+                *first = u32::MAX;
+            }
             let touched = Touched { cells: &cells, counts: &counts };
             for scans in [0, 1, 64, u32::MAX] {
                 let mut lookup = Lookup::new(touched, scans);

@@ -417,6 +417,20 @@ mod tests {
         }
     }
 
+    /// Of leaves of one name, the next is one of the step at hand, also where another step has some left.
+    #[test]
+    fn the_next_of_a_name_is_in_the_step_at_hand() {
+        let pure = Loss::Pure { epsilon: Epsilon::new(1.0).expect("valid") };
+        let covered = Covered { name: "tests".into(), draws: Some(2) };
+        let round = |name: &str| {
+            Step::sequential(name, vec![Step::spend_on("paid", pure, vec![covered.clone()])])
+        };
+        let mut meter = Meter::new(&Step::one_of("ways", vec![round("a"), round("b")]), 1);
+        let [a, b] = ["a", "b"].map(|name| meter.within(&meter.all(), name).expect("there").leaves);
+        let next: Vec<_> = [&a, &b, &b, &a].map(|step| meter.next(step, "tests")).into();
+        assert_eq!(next, [Some(0), Some(1), Some(1), Some(0)]);
+    }
+
     /// A receipt adds up the dearest two parts that it lists, so one that lists a part does not pay for all.
     #[test]
     fn a_part_stands_for_others_only_where_neighbours_differ_in_one() {

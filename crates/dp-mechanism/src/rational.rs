@@ -107,4 +107,18 @@ mod tests {
             assert!(exact(sum.next_down().next_down()) < truth, "{large} {small}: {sum}");
         }
     }
+
+    /// Also where the product of a root with itself is rounded up, to a number that needs few bits.
+    #[test]
+    fn a_square_is_no_more_than_that_of_its_root() {
+        let mut rounded_up = 0;
+        for i in 1..2_000_u32 {
+            let wanted = f64::from(i) / 1_024.0;
+            let root = wanted.sqrt();
+            rounded_up += u32::from(root * root >= wanted && root.mul_add(root, -wanted) < 0.0);
+            let square = to_f64(square_at_most(Mu::new(root).expect("valid")).expect("in range"));
+            assert!(root.mul_add(root, -square) >= 0.0, "{root}: {square}");
+        }
+        assert!(rounded_up > 100, "{rounded_up}");
+    }
 }

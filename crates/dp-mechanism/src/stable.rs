@@ -140,6 +140,16 @@ mod tests {
         StableHistogram::new(mu, delta, NonZeroU32::new(keys).expect("not 0")).expect("in range")
     }
 
+    /// For any number of keys that one record may bring: squares of their changes add up.
+    #[test]
+    fn noise_is_for_all_keys_of_a_record() {
+        for keys in [1, 2, 64, 65, 1_000, 1 << 20] {
+            let variance = histogram(0.5, 1e-9, keys).standard_deviation().powi(2) - 1.0 / 12.0;
+            let wanted = f64::from(keys) / 0.25;
+            assert!((0.0..1e-6).contains(&(variance / wanted - 1.0)), "{keys}: {variance}");
+        }
+    }
+
     /// The threshold is where the tail crosses delta: one less would be too low.
     #[test]
     fn thresholds_are_the_least() {
