@@ -215,6 +215,19 @@ mod tests {
 
     use super::*;
 
+    /// Also of a user in very many sets.
+    #[test]
+    fn lists_and_pairs_of_the_same_users_are_the_same() {
+        let lists: [Vec<u32>; 3] = [(0..20_000).collect(), vec![], vec![7, 3, 7, 20_000]];
+        let pairs: Vec<(u32, u32)> = (0..)
+            .zip(&lists)
+            .flat_map(|(user, list)| list.iter().map(move |&set| (user, set)))
+            .collect();
+        let of_lists = Incidence::from_slices(20_000, lists.iter().map(Vec::as_slice)).unwrap();
+        assert_eq!(of_lists.memberships(), 20_002);
+        assert!(of_lists == Incidence::from_pairs(3, 20_000, &pairs).unwrap());
+    }
+
     proptest! {
         #[test]
         fn both_directions_hold_each_kept_pair_once(

@@ -262,6 +262,21 @@ fn where_users_are_few_and_spread_cells_are_closer() {
     assert!(chosen < 0.9 * other, "{chosen} {other}");
 }
 
+/// Whichever cell has the most nodes: not always the first.
+#[test]
+fn the_error_of_a_place_is_that_of_the_worst() {
+    let mut rng = ChaCha20Rng::seed_from_u64(35);
+    for k in 1..=8 {
+        let points: Vec<f64> = (0..200).map(|_| rng.random_range(0.0..1.0)).collect();
+        let metric = Arc::new(Metric::from_points(&points, 2).unwrap());
+        let settings = MetricHistogramSettings { cells_share: 0.5, ..Default::default() };
+        let plan = MetricHistogram::new(&metric, k, Power::Median, budget(0.5, 0.0), settings);
+        let plan = plan.unwrap();
+        let worst = (0..100).map(|node| plan.standard_error(&[node])).fold(0.0, f64::max);
+        assert!((plan.place_error() / worst - 1.0).abs() < 1e-12, "{k}: {worst}");
+    }
+}
+
 /// Over runs, the sum of counts around a place has no bias and the error that is stated. Null hypothesis: the variance of 2,000 sums is within 15 % of
 /// what is stated, five of its deviations, and the mean within four of its own.
 #[test]

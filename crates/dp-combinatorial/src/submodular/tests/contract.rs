@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use rand::SeedableRng;
 use rand::rngs::ChaCha20Rng;
 
-use super::super::{Extension, Objective, exact_value};
+use super::super::{Credits, Extension, Objective, exact_value};
 use super::*;
 
 fn records() -> impl Strategy<Value = Vec<Record>> {
@@ -236,6 +236,34 @@ fn bad_records_are_cut_or_left_out() {
     };
     assert!(too_many(0) && too_many(1 << 11) && !too_many(1 << 10));
     assert_eq!(Oracle::new(&nobody, 3, 1, best).expect("valid").start(&[]).gains(), [0, 0, 0]);
+}
+
+/// A plan for fewer samples has noise for less, so that each of many counts in what a record is credited.
+#[test]
+fn every_sample_counts_in_the_level_credit() {
+    let nobody: [Record; 0] = [];
+    for samples in [1, 63, 64, 65, 1_000] {
+        let oracle = Oracle::new(&nobody, 3, 7, best).expect("valid");
+        let sampled = Sampled::new(oracle, samples, &mut ChaCha20Rng::seed_from_u64(1));
+        let credit = 7 * samples as u64;
+        assert_eq!(sampled.expect("valid").level_credit(), credit);
+        assert_eq!(Credits::sampled(7, samples).level_credit, credit);
+    }
+}
+
+/// Of many users, each has the default of its own.
+#[test]
+fn every_user_of_a_table_has_a_default() {
+    let users = 1_000_u16;
+    let default = |user: usize| u16::try_from(user).expect("few");
+    let table = DenseFacilityLocation::new(1, vec![users; users.into()], default, u16::MAX);
+    let mut kept = vec![false; users.into()];
+    for user in 0..usize::from(users) {
+        kept[user] = true;
+        let gain = i64::from(users - default(user));
+        assert_eq!(table.as_ref().expect("valid").start(&kept).gains(), [gain], "{user}");
+        kept[user] = false;
+    }
 }
 
 /// More rows than 32 bits have room for, of the largest similarity there is.
