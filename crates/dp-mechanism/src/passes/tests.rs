@@ -322,6 +322,9 @@ fn rows_stop_where_integers_do() {
     // Nor do they wrap, in a table that nobody has checked.
     let mut made_up = Table { rows: u64::MAX, ..one.clone() };
     assert_eq!(made_up.merge(&one), Err(TableError::TooManyRows));
+    let mut ends = Table { rows: 0, entries: vec![i64::MAX, i64::MIN], ..one.clone() };
+    ends.merge(&ends.clone()).expect("of one question");
+    assert_eq!(ends.entries, [i64::MAX, i64::MIN]);
     assert!(i128::from(MAX_ROWS) << 24 <= i128::from(i64::MAX));
     assert!(Passes::new(plan(&[])).is_err(), "a question without a table");
 }

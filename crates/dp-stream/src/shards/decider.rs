@@ -281,5 +281,10 @@ mod tests {
             let decided = decider.decide_with(&messages, &mut source);
             assert_eq!(decided.is_ok(), fits, "{count} of item {item} in shard {shard}");
         }
+        // All users of a shard on one item, twice.
+        let mut twice = honest[0].0.clone();
+        twice.items = Confidential::new(Private::owned(vec![19, 19]));
+        twice.counts = Confidential::new(Private::owned(vec![2, 2]));
+        assert_eq!(twice.check(), Err(CountsMessage::damaged()));
     }
 }

@@ -1,5 +1,6 @@
 //! What is refused, with what words, and that nothing changes then.
 
+use dp_accounting::{Loss, Step};
 use dp_stream::baselines::{CellMethod, CellMonitor};
 use dp_stream::{
     BadEventKind, Budget, Event, Mechanism, Method, MonitorPlan, MonitorSettings, SecureSource,
@@ -260,6 +261,37 @@ fn the_event_that_is_named_is_the_first_to_be_dropped() {
         assert_eq!(after(&events), after(&without));
     }
     assert!(named > 20, "a test about nothing");
+}
+
+/// It is the least threshold that may report too many items which nobody shows.
+#[test]
+fn a_least_threshold_with_too_many_empty_items_is_refused() {
+    let refused = |threshold, least| {
+        let budget = Budget::new(1.0, 0.0).expect("valid");
+        let settings = MonitorSettings { least_threshold: Some(least), ..from(threshold) };
+        let shape = shape(1 << 40, 5, 4);
+        MonitorPlan::new(Method::ThreshMonitor, shape, budget, 1, settings).err()
+    };
+    assert_eq!(refused(90, 90), None);
+    assert!(matches!(refused(90, 1), Some(StreamError::TooManyEmpty { threshold: 1, .. })));
+}
+
+/// Of a stream of eight times as many steps, a step's items are eight times as likely to be those of one user alone, however many there are.
+#[test]
+fn a_delta_is_for_all_steps_of_a_long_stream() {
+    let delta = |steps| {
+        let budget = Budget::new(0.7, 0.3).expect("valid");
+        let shape = shape(9, 5, steps);
+        let plan = MonitorPlan::new(Method::ThreshMonitorSeen, shape, budget, 2, from(70));
+        match plan.expect("valid").receipt().spent() {
+            Step::Spend { loss: Loss::Approximate { delta, .. }, .. } => delta.get(),
+            other => panic!("{other:?}"),
+        }
+    };
+    for steps in [1 << 10, 1 << 30, 1 << 36] {
+        let ratio = delta(8 * steps) / delta(steps);
+        assert!((ratio - 8.0).abs() < 1e-6, "{steps}: {ratio}");
+    }
 }
 
 /// A threshold may go down to the least one, so that is what the delta has to be enough for.
