@@ -249,7 +249,7 @@ mod tests {
         }
     }
 
-    /// It adds up and nowhere falls, but one child has fewer groups than none.
+    /// It adds up, but one child has fewer groups than none of a size.
     #[test]
     fn a_table_below_zero_is_not_feasible() {
         let tree = RegionTree::from_parents(&[None, Some(0), Some(0)]).expect("valid");
@@ -259,6 +259,8 @@ mod tests {
         };
         assert!(feasible(&[0, 2, 0, 1, 0, 1]));
         assert!(!feasible(&[0, 2, -1, 1, 1, 1]));
+        // Of a size in the middle there are fewer than none.
+        assert!(!feasible(&[1, 2, 1, 0, 0, 2]));
     }
 
     #[test]

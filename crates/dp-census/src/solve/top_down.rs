@@ -213,4 +213,14 @@ mod tests {
         assert!(!certify(&problem, &[4, 4, 0]).is_optimal());
         assert!(!certify(&problem, &[4, 4, 1]).feasible);
     }
+
+    /// The root is a step of its own, and a number below zero is none.
+    #[test]
+    fn other_roots_are_not_certified() {
+        let tree = RegionTree::from_parents(&[None]).expect("valid");
+        let problem = Problem::new(&tree, 2, &[5, 1], &[1], 6).expect("valid");
+        assert!(certify(&problem, &[5, 1]).is_optimal());
+        assert!(!certify(&problem, &[3, 3]).is_optimal());
+        assert!(!certify(&problem, &[7, -1]).feasible);
+    }
 }

@@ -82,6 +82,10 @@ fn reading_back_runs_the_checks() {
     let text = serde_json::to_string(&grid).unwrap();
     assert_eq!(serde_json::from_str::<NestedGrid>(&text).unwrap(), grid);
     assert!(serde_json::from_str::<NestedGrid>(&text.replace("2.0", "1.0")).is_err());
+    // Only with the end of the side it is so wide that the other end is next to that of the side, too.
+    let grid = finer(0.0, 3.0, 99.0, 100.0);
+    let text = serde_json::to_string(&grid).unwrap();
+    assert_eq!(serde_json::from_str::<NestedGrid>(&text).unwrap(), grid);
 }
 
 fn finer(low: f64, from: f64, to: f64, high: f64) -> NestedGrid {

@@ -124,6 +124,13 @@ fn a_proof_that_descends_proves_nothing() {
     let (release, mut evidence) =
         plan.with_evidence().replay(&table, &mut SecureSource::new(&mut draws)).0;
     assert!(plan.certify(&release, &evidence).expect("its shape").feasible);
+    // Nor are rows that begin below zero.
+    let mut below = evidence.clone();
+    if let super::super::evidence::Proof::Real(real) = &mut below.proof {
+        let row = real.rows.chunks_exact_mut(5).find(|row| row[0] < 0.1);
+        row.expect("a size without groups")[0] = -0.01;
+    }
+    assert!(!plan.certify(&release, &below).expect("its shape").feasible);
     let super::super::evidence::Proof::Real(real) = &mut evidence.proof else {
         panic!("the method passes through real numbers");
     };

@@ -339,6 +339,10 @@ fn the_certificate_tells() {
         let mut broken = own.counts.clone();
         broken[0] += 1;
         assert!(!certify(&problem, None, &broken, &own.multipliers).feasible);
+        // Splits without their multipliers are not proved.
+        let without = vec![Vec::new(); own.multipliers.len()];
+        let splits = own.multipliers.iter().any(|of_split| !of_split.is_empty());
+        assert!(!splits || !certify(&problem, None, &own.counts, &without).is_optimal());
     }
     assert!(differ > 300 && refused * 10 >= differ * 9, "{refused} of {differ}");
 }

@@ -132,6 +132,8 @@ fn a_wrong_table_is_not_certified() {
     assert!(!certified(&[2, 5, 0, 3, 2, 2])); // feasible, not optimal
     assert!(!certified(&[2, 5, 1, 3, 1, 1])); // does not add up
     assert!(!certified(&[1, 4, 1, 3, 0, 1])); // a group is missing
+    let falling = Solution { rows: vec![4, 5, 3, 1, 1, 4], labels: solution.labels.clone() };
+    assert!(!certify(&problem, &falling).expect("two levels").feasible);
     let bare = Solution { rows: solution.rows.clone(), labels: Vec::new() };
     assert!(!certify(&problem, &bare).expect("two levels").is_optimal());
 }
