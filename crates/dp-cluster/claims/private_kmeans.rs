@@ -21,6 +21,9 @@ pub(crate) fn checks() -> Vec<Check> {
         check("private-kmeans-choices", "PrivateKMeans, its choices", Method::Exact, |effort| {
             choices(effort, honest)
         }),
+        check("private-kmeans-second", "PrivateKMeans, two starts", Method::Exact, |effort| {
+            second_starts(effort, honest)
+        }),
         check("private-kmeans-receipt", "PrivateKMeans, receipt", Method::Ledger, receipts),
     ]
 }
@@ -123,6 +126,23 @@ pub(crate) fn transcripts(effort: Effort, through: Through) -> Found {
                 });
             }
         }
+    }
+    found
+}
+
+/// Of runs on a plane that count so many records that a map gets a second start, of three ring rounds, and of one.
+pub(crate) fn second_starts(effort: Effort, through: Through) -> Found {
+    let mut found = Found::claim(1.0);
+    let plan = plan(2, 3, 2.0, PrivateKMeansSettings::default()).expect("valid settings");
+    let claimed = plan.receipt().zcdp().expect("all steps are zCDP").get();
+    for records in effort.of(&[2_000][..], &[500, 2_000]) {
+        let way = plan.starts().take_while(|(least, _)| least <= records).count() - 1;
+        let run = |points: &Points, draws: &mut dyn Source| {
+            through(&plan, points, &mut Counting::so_many(&plan, way, draws))
+        };
+        replay(effort, 73, (2, effort.of(30, 300)), run, |seen, text| {
+            found.see(seen.rho() / claimed, text);
+        });
     }
     found
 }

@@ -40,6 +40,7 @@
 mod asked;
 mod buckets;
 mod clustering;
+mod comparison;
 pub mod coreset;
 pub mod distance;
 pub mod dp_lloyd;

@@ -1,6 +1,6 @@
 //! Broken ring rounds and plans on them: the real code with something put between it and its draws, or with a box that should have been public.
 
-use dp_accounting::AnyRelation;
+use dp_accounting::{AnyRelation, Loss, Step};
 use dp_audit::harness::MutantCode;
 use dp_cluster::private_kmeans::PrivateKMeans;
 use dp_cluster::rings::{RingRounds, RingRoundsSettings};
@@ -12,7 +12,7 @@ use dp_mechanism::{
 use crate::private_kmeans;
 use crate::rings::{borders, honest, is_of_sum, kinds, transcripts};
 
-pub(crate) fn code() -> [MutantCode; 6] {
+pub(crate) fn code() -> [MutantCode; 7] {
     [
         ("M34", |effort| transcripts(effort, nothing_for_the_empty), |e| transcripts(e, honest)),
         ("M35", |effort| transcripts(effort, exact_threshold), |e| transcripts(e, honest)),
@@ -24,7 +24,67 @@ pub(crate) fn code() -> [MutantCode; 6] {
             |effort| private_kmeans::choices(effort, way_of_the_records),
             |effort| private_kmeans::choices(effort, private_kmeans::honest),
         ),
+        (
+            "M297",
+            |effort| private_kmeans::second_starts(effort, savings_for_little),
+            |effort| private_kmeans::second_starts(effort, private_kmeans::honest),
+        ),
     ]
+}
+
+/// Which of two starts after a map is taken goes by counts with a tenth of their noise.
+fn savings_for_little(plan: &PrivateKMeans, points: &Points, draws: &mut dyn Source) -> Clustering {
+    let mut losses = Vec::new();
+    losses_of("comparison of two starts", plan.receipt().spent(), &mut losses);
+    plan.replay(points.view(), &mut LittleNoiseFor { draws, losses, is_one: false }).0
+}
+
+fn losses_of(name: &str, step: &Step, found: &mut Vec<Loss>) {
+    match step {
+        Step::Spend { name: of, loss, .. } if of == name => found.push(*loss),
+        Step::Sequential { steps, .. } | Step::OneOf { steps, .. } => {
+            for step in steps {
+                losses_of(name, step, found);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Leaves of these losses have a tenth of their noise.
+struct LittleNoiseFor<'a> {
+    draws: &'a mut dyn Source,
+    losses: Vec<Loss>,
+    is_one: bool,
+}
+
+impl Source for LittleNoiseFor<'_> {
+    fn promised(&mut self, relation: Option<AnyRelation>) {
+        self.draws.promised(relation);
+    }
+
+    fn charged(&mut self, loss: Option<Loss>) {
+        self.is_one = loss.is_some_and(|loss| self.losses.contains(&loss));
+        self.draws.charged(loss);
+    }
+
+    fn draw(&mut self, law: Law<'_>) -> i64 {
+        match law {
+            Law::Noisy { value, noise: Noise::Rounded(noise) } if self.is_one => {
+                let noise = Noise::Rounded(scaled(noise, (1, 100)));
+                self.draws.draw(Law::Noisy { value, noise })
+            }
+            law => self.draws.draw(law),
+        }
+    }
+
+    fn noisy_vector(&mut self, values: &mut [i64], noise: DiscreteGaussian) {
+        self.draws.noisy_vector(values, noise);
+    }
+
+    fn noisy_max(&mut self, scores: &[i64], noise: Geometric) -> (usize, i64) {
+        self.draws.noisy_max(scores, noise)
+    }
 }
 
 /// The count that decides on the way is exact.

@@ -55,8 +55,12 @@ impl<'a> Memory<'a> {
     /// Brings what is remembered to where this question is about.
     fn prepare(&mut self, question: &Question) {
         match &question.what {
-            What::Rows | What::Gaps(_) | What::Vertices(_) | What::Codes(_) | What::PartSums(_) => {
-            }
+            What::Rows
+            | What::Gaps(_)
+            | What::Vertices(_)
+            | What::Codes(_)
+            | What::PartSums(_)
+            | What::Savings(_) => {}
             What::Nest(nest) => self.enter(nest.public_box()),
             What::Sums(sums) => self.enter(&sums.labels.public_box),
             What::GroupSums(sums) => self.enter(&sums.cells.labels.public_box),
@@ -162,6 +166,7 @@ impl<'a> Memory<'a> {
             (What::Nest(nest), _, _) => {
                 self.inside.as_ref().map_or_else(Vec::new, |inside| nest.sums(self.points, inside))
             }
+            (What::Savings(savings), _, _) => savings.count(self.points),
             (What::RingCells(cells), _, _) => exact_counts(&self.cells.0, cells.entries()),
             (What::GroupSums(sums), _, Some((located, inside))) => {
                 sums.sums(located, inside, &self.cells.0)

@@ -33,7 +33,7 @@
 //! |---|---|---|
 //! | `Dpm` | one per level, and one: 8 by default | `8 nodes d bins` for a level, at most 32 MiB, else the level takes more passes; `8 d` per leaf |
 //! | `DpmRecentred` | the same levels, two per round: 19 by default | and 1,296 for a radius, `8 k (d + 2)` for sums |
-//! | `PrivateKMeans` | seven for a box, two per ring round or one for a map, two per round: 27 at most, in 24 dimensions and more 33 | 768 for a box, `176 * 2^b` per centre for rings with `b` at most 10, up to 3.2 times that where the box found is far narrower than the public one (128 MiB in all), and those of rounds and maps |
+//! | `PrivateKMeans` | seven for a box, two per ring round or one for a map, with up to seven for a second start after it, two per round: 27 at most, in 24 dimensions and more 33 | 768 for a box, `176 * 2^b` per centre for rings with `b` at most 10, up to 3.2 times that where the box found is far narrower than the public one (128 MiB in all), and those of rounds and maps |
 //! | `LshSplits` | two | `8 * 2^depth`, at most 8 MiB; `8 (d + 1)` per leaf |
 //! | `PrivateMap` | one | 8 per vertex |
 //!

@@ -6,6 +6,7 @@ use dp_geometry::PointsView;
 use dp_mechanism::passes;
 use serde::{Deserialize, Serialize};
 
+use crate::comparison::{Savings, SavingsCounter};
 use crate::dpm::{Gaps, LeafCounter, LeafSums, Level, LevelCounter};
 use crate::lsh_splits::{CodeCounter, Codes, PartCounter, PartSums};
 use crate::map::{VertexCounter, Vertices};
@@ -40,6 +41,7 @@ pub(super) enum What {
     GroupSums(GroupSums),
     Codes(Codes),
     PartSums(PartSums),
+    Savings(Savings),
 }
 
 impl Question {
@@ -91,6 +93,10 @@ impl Question {
         Self { counting: COUNTING, dim: sums.dim(), what: What::PartSums(sums) }
     }
 
+    pub(crate) fn savings(savings: Savings) -> Self {
+        Self { counting: COUNTING, dim: savings.dim(), what: What::Savings(savings) }
+    }
+
     /// How many coordinates a record has.
     pub fn dim(&self) -> usize {
         self.dim
@@ -111,6 +117,7 @@ impl Question {
             What::GroupSums(_) => "sums of groups of cells",
             What::Codes(_) => "sides of hyperplanes",
             What::PartSums(_) => "sums of parts",
+            What::Savings(_) => "savings by other centres",
         }
     }
 }
@@ -137,6 +144,7 @@ enum Counting {
     GroupSums(GroupCounter),
     Codes(CodeCounter),
     PartSums(PartCounter),
+    Savings(SavingsCounter),
 }
 
 impl passes::Question for Question {
@@ -161,6 +169,7 @@ impl passes::Question for Question {
             What::GroupSums(sums) => (sums.cells.dim(), Counting::GroupSums(sums.counter()?)),
             What::Codes(codes) => (codes.dim(), Counting::Codes(codes.counter()?)),
             What::PartSums(sums) => (sums.dim(), Counting::PartSums(sums.counter()?)),
+            What::Savings(savings) => (savings.dim(), Counting::Savings(savings.counter()?)),
         };
         (self.counting == COUNTING && dim == self.dim && dim > 0).then_some(Counter(counting))
     }
@@ -179,6 +188,7 @@ impl passes::Question for Question {
             What::GroupSums(sums) => sums.entries(),
             What::Codes(codes) => codes.entries(),
             What::PartSums(sums) => sums.entries(),
+            What::Savings(_) => Savings::entries(),
         }
     }
 
@@ -200,6 +210,7 @@ impl passes::Question for Question {
             Counting::GroupSums(groups) => rows.for_each(|row| groups.add(row, entries)),
             Counting::Codes(codes) => rows.for_each(|row| codes.add(row, entries)),
             Counting::PartSums(parts) => rows.for_each(|row| parts.add(row, entries)),
+            Counting::Savings(savings) => rows.for_each(|row| savings.add(row, entries)),
         }
     }
 
@@ -216,6 +227,7 @@ impl passes::Question for Question {
             What::GroupSums(sums) => sums.is_possible(rows, entries),
             What::Codes(_) => Codes::is_possible(rows, entries),
             What::PartSums(sums) => sums.is_possible(rows, entries),
+            What::Savings(_) => Savings::is_possible(rows, entries),
         }
     }
 }

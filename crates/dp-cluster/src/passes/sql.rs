@@ -34,7 +34,8 @@ pub fn sql(asked: &Asked<Question>, records: &str) -> Option<String> {
         | What::RingCells(_)
         | What::GroupSums(_)
         | What::Codes(_)
-        | What::PartSums(_) => return None,
+        | What::PartSums(_)
+        | What::Savings(_) => return None,
     };
     Some(asked.sql(&format!("records AS (\n{records}\n),\n{cells}")))
 }

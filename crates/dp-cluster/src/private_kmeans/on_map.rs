@@ -88,7 +88,7 @@ impl<'a> OnMap<'a> {
     }
 
     /// As many centres as wanted, or, where the number is to be found, as there are clusters, at most so many.
-    pub(super) fn start(self, k: usize, settings: PrivateKMeansSettings) -> Start {
+    pub(super) fn start(&self, k: usize, settings: PrivateKMeansSettings) -> Start {
         let mut rng = public_generator(settings.public_seed, Purpose::MapSolver);
         let takes_long = k > MOST_IN_A_MODEL || self.inside.len() * k * k > MOST_WORK;
         if takes_long && !settings.finds_k {
@@ -109,6 +109,20 @@ impl<'a> OnMap<'a> {
             Err(one) if settings.finds_k => self.at(&one),
             Err(_) => self.of_map(k, &mut rng),
         }
+    }
+
+    /// By k-means on the vertices that have more than the noise of one, and what surely is outside: nothing if these are fewer than centres are wanted.
+    pub(super) fn standing_out(&self, k: usize, settings: PrivateKMeansSettings) -> Option<Start> {
+        let mut rng = public_generator(settings.public_seed, Purpose::MapSolver);
+        let noise = self.levels.last()?.noise.sqrt();
+        let all = self.all();
+        let rows = all.points().coords().chunks_exact(self.part.dim()).zip(all.weights());
+        let (rows, weights): (Vec<&[f64]>, Vec<f64>) =
+            rows.filter(|(_, weight)| **weight > noise).unzip();
+        (weights.len() >= k).then(|| {
+            let points = Points::new(rows.concat(), self.part.dim()).expect("whole rows");
+            self.of(&PrivateCoreset::released(points, weights), k, &mut rng)
+        })
     }
 
     /// The first of the three, or another one that surely is better.

@@ -63,7 +63,7 @@ pub(super) struct Choices {
     pub(super) share: f64,
     /// What radii get of what re-centring may spend.
     pub(super) radii: f64,
-    /// Of ring rounds, and of re-centring.
+    /// Of ring rounds, and of re-centring. After a map, ring rounds make a second start, if there are any.
     pub(super) rounds: [usize; 2],
     /// What a ring round gets over what the one before gets, in squares of `mu`.
     pub(super) growth: f64,
@@ -156,7 +156,10 @@ impl Asked {
         let is_counted = signal * (dim as f64).sqrt() >= SEEN_COUNT;
         let ring_rounds = 2 + usize::from(hard_to_tell);
         let (share, rounds) = match start {
-            Start::Map => (0.6, [0, 2]),
+            Start::Map => match self.rounds_after_map(signal) {
+                0 => (0.6, [0, 2]),
+                rounds => (0.7, [rounds, 2]),
+            },
             Start::Even => (0.0, [0, EVEN_ROUNDS]),
             Start::Rings if is_long && k >= SOME_CLUSTERS => {
                 if is_counted {
@@ -199,6 +202,19 @@ impl Asked {
         };
         let growth = if signal >= CLEAR_SIGNAL { CLEAR_GROWTH } else { FAINT_GROWTH };
         Choices { start, share, radii, rounds, growth, count_weight, search, surely, widest }
+    }
+}
+
+impl Asked {
+    /// Ring rounds that make a second start after a map. On a line a map is fine enough; where the signal is not clear, both starts would be worse.
+    fn rounds_after_map(&self, signal: f64) -> usize {
+        let is_one = self.public_box.dim() == 1 || self.settings.finds_k;
+        match signal {
+            _ if is_one => 0,
+            ..CLEAR_SIGNAL => 0,
+            CLEAR_SIGNAL..STRONG_SIGNAL => 1,
+            _ => 3,
+        }
     }
 }
 

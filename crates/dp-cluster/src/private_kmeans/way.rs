@@ -11,6 +11,7 @@ use super::even::Even;
 use super::number;
 use super::on_map::OnMap;
 use super::params::{Asked, Choices, Start};
+use super::second::{AtSecond, Centres, SecondStart};
 use crate::map::{PrivateMap, PrivateMapSettings};
 use crate::passes::{Question, asks, is_inside, is_there};
 use crate::private_box::{BoxSearch, BoxState, FoundBox};
@@ -31,7 +32,7 @@ pub(super) struct Way {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum StartPlan {
     Rings(BoxSearch, RingPlan),
-    Map(BoxSearch, PrivateMap<AddRemove>),
+    Map(BoxSearch, PrivateMap<AddRemove>, Option<Box<SecondStart>>),
     Even(Even),
 }
 
@@ -49,6 +50,7 @@ pub(super) enum At {
     Box(BoxState),
     Rings(PublicBox, RingState),
     Map(PublicBox),
+    Second(PublicBox, AtSecond),
     Rounds { public_box: PublicBox, longest: f64, state: RoundState },
 }
 
@@ -88,13 +90,20 @@ impl Way {
             }
             Start::Map => {
                 let [search, mu] = [part(), part()];
+                let (mu, second) = if choices.rounds[0] > 0 {
+                    let (mu, second) = SecondStart::new(asked, &choices, mu)?;
+                    (mu, Some(Box::new(second)))
+                } else {
+                    (mu, None)
+                };
                 let settings = PrivateMapSettings {
                     expected_records: records,
                     spend: Some(mu),
                     ..Default::default()
                 };
                 let map = PrivateMap::add_remove(public_box.clone(), asked.budget, settings)?;
-                StartPlan::Map(BoxSearch::new(&public_box, search, choices.surely)?, map)
+                let search = BoxSearch::new(&public_box, search, choices.surely)?;
+                StartPlan::Map(search, map, second)
             }
             Start::Even => {
                 let records = records.unwrap_or(0);
@@ -109,7 +118,7 @@ impl Way {
     /// Whether it does the same as one for fewer records.
     pub(super) fn does_as(&self, other: &Self) -> bool {
         let levels = |way: &Self| match &way.start {
-            StartPlan::Map(_, map) => map.levels().len(),
+            StartPlan::Map(_, map, _) => map.levels().len(),
             StartPlan::Rings(..) | StartPlan::Even(_) => 0,
         };
         self.choices == other.choices && levels(self) == levels(other)
@@ -118,8 +127,10 @@ impl Way {
     pub(super) fn spent(&self) -> Vec<Step> {
         let mut steps = match &self.start {
             StartPlan::Rings(search, rings) => vec![search.spent(), rings.spent()],
-            StartPlan::Map(search, map) => {
-                vec![search.spent(), Step::sequential(MAP, vec![map.cost().spent().clone()])]
+            StartPlan::Map(search, map, second) => {
+                let map = Step::sequential(MAP, vec![map.cost().spent().clone()]);
+                let second = second.iter().flat_map(|second| second.spent());
+                [search.spent(), map].into_iter().chain(second).collect()
             }
             StartPlan::Even(_) => vec![],
         };
@@ -156,10 +167,13 @@ impl Way {
             (At::Rings(found, state), StartPlan::Rings(_, rings)) => {
                 rings.finer_in(box_of(found)?).fits(state, question)
             }
-            (At::Map(found), StartPlan::Map(_, map)) => {
+            (At::Second(found, at), StartPlan::Map(_, _, Some(second))) => {
+                second.fits(&box_of(found)?, at, question)
+            }
+            (At::Map(found), StartPlan::Map(_, map, _)) => {
                 asks(question, &map.finer_in(&box_of(found)?).first().1)
             }
-            (At::Box(_) | At::Rings(..) | At::Map(_), _) => {
+            (At::Box(_) | At::Rings(..) | At::Map(_) | At::Second(..), _) => {
                 is_there("the start of the plan", false)
             }
             (At::Rounds { public_box: found, longest, state }, start) => {
@@ -201,7 +215,7 @@ impl Way {
                     }
                 }
             }
-            (At::Box(state), StartPlan::Map(search, map)) => {
+            (At::Box(state), StartPlan::Map(search, map, _)) => {
                 match search.answer(state, widest, counted, draws) {
                     Next::Ask(state, question) => Next::Ask(At::Box(state), question),
                     Next::Done(FoundBox { public_box, .. }) => {
@@ -233,15 +247,30 @@ impl Way {
                     }
                 }
             }
-            (At::Map(public_box), StartPlan::Map(_, map)) => {
+            (At::Map(public_box), StartPlan::Map(_, map, second)) => {
                 let draws = &mut draws.within(MAP);
                 let map = map.finer_in(&public_box);
                 let levels = map.levels();
                 let map = map.release_sums(&counted.entries, counted.rows, draws);
                 let on_map = OnMap::new(&map, levels);
                 let last_box = on_map.last_box(asked.settings.finds_k);
-                let longest = last_box.diagonal();
-                self.last(last_box, longest, on_map.start(asked.k, asked.settings))
+                let start = on_map.start(asked.k, asked.settings);
+                let Some(second) = second else { return self.after_map(last_box, start) };
+                let centres = |start: recentring::Start| Centres {
+                    points: start.centres,
+                    counts: start.counts,
+                };
+                let standing_out = on_map.standing_out(asked.k, asked.settings).map(centres);
+                let (at, question) = second.first(&last_box, centres(start), standing_out);
+                Next::Ask(At::Second(last_box, at), question)
+            }
+            (At::Second(last_box, at), StartPlan::Map(_, _, Some(second))) => {
+                match second.answer(&last_box, at, counted, draws) {
+                    Next::Ask(at, question) => Next::Ask(At::Second(last_box, at), question),
+                    Next::Done(Centres { points, counts }) => {
+                        self.after_map(last_box, recentring::Start::at(points, counts))
+                    }
+                }
             }
             (At::Rounds { public_box, longest, state }, _) => {
                 let rounds = self.recentring.in_box(public_box.clone(), longest);
@@ -265,6 +294,11 @@ impl Way {
     ) -> (At, Question) {
         let (state, question) = self.recentring.in_box(public_box.clone(), longest).first(start);
         (At::Rounds { public_box, longest, state }, question)
+    }
+
+    fn after_map(&self, last_box: PublicBox, start: recentring::Start) -> Asks {
+        let longest = last_box.diagonal();
+        self.last(last_box, longest, start)
     }
 
     fn last(&self, public_box: PublicBox, longest: f64, start: recentring::Start) -> Asks {

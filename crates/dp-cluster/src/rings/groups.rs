@@ -189,6 +189,13 @@ impl Groups {
         unseen.filter_map(hides).collect()
     }
 
+    /// Of so many centres, those around which no group is.
+    pub(super) fn unseen(&self, centres: usize) -> Vec<usize> {
+        let mut is_seen = vec![false; centres];
+        self.all.iter().for_each(|group| is_seen[group.centre] = true);
+        (0..centres).filter(|&centre| !is_seen[centre]).collect()
+    }
+
     /// Noisy number of records of each ring of each centre. What is left of two rings counts in the outer one.
     pub(super) fn of_all_rings(&self, layout: &Layout) -> Vec<f64> {
         let mut counts: Vec<f64> = self.left.iter().map(|rest| rest.count).collect();

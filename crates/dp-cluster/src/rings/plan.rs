@@ -61,7 +61,8 @@ pub(crate) struct RingPlan {
     part: PublicBox,
     k: usize,
     settings: RingRoundsSettings,
-    total: NoisyCount,
+    /// None if centres and about how many records there are is known before the first round.
+    total: Option<NoisyCount>,
     rounds: Vec<RingRound>,
     /// For twice as many centres as wanted, and for as many as wanted.
     solvers: [KMeans; 2],
@@ -113,6 +114,18 @@ impl RingPlan {
         settings: RingRoundsSettings,
         mu: Mu,
     ) -> Result<Self, ClusterError> {
+        let parts = mu.split(&[TOTAL_SHARE, 1.0 - TOTAL_SHARE])?;
+        let plan = Self::around_centres(public_box, k, settings, parts[1])?;
+        Ok(Self { total: Some(NoisyCount::rounded(parts[0])?), ..plan })
+    }
+
+    /// One that costs `mu` and begins at centres which are known, with about how many records are at each.
+    pub(crate) fn around_centres(
+        public_box: PublicBox,
+        k: usize,
+        settings: RingRoundsSettings,
+        mu: Mu,
+    ) -> Result<Self, ClusterError> {
         let RingRoundsSettings { rounds, growth, count_weight, most_planes, .. } = settings;
         let dim = public_box.dim();
         let count_weight = count_weight.unwrap_or_else(|| usual_count_weight(dim));
@@ -138,13 +151,10 @@ impl RingPlan {
             let want = "at most 1e75, with a diagonal of at least 1e-75";
             return refuse("the public box's extent", far, want);
         }
-        let shares = [vec![TOTAL_SHARE], shares(rounds, growth)].concat();
-        let parts = mu.split(&shares)?;
-        let total = NoisyCount::rounded(parts[0])?;
-        let rounds = parts[1..].iter().map(|&mu| RingRound::new(mu, count_weight));
-        let rounds = rounds.collect::<Result<_, _>>()?;
+        let parts = mu.split(&shares(rounds, growth))?.into_iter();
+        let rounds = parts.map(|mu| RingRound::new(mu, count_weight)).collect::<Result<_, _>>()?;
         let solvers = [solver((2 * k).min(KMeans::MAX_CLUSTERS), k)?, solver(k, k)?];
-        Ok(Self { part: public_box.clone(), public_box, k, settings, total, rounds, solvers })
+        Ok(Self { part: public_box.clone(), public_box, k, settings, total: None, rounds, solvers })
     }
 
     /// The same rounds where nearly all records are in this part of the box.
@@ -160,8 +170,8 @@ impl RingPlan {
     /// The itemised cost.
     pub(crate) fn spent(&self) -> Step {
         let rounds = self.rounds.iter().zip(1..).map(|(round, number)| round.spent(number));
-        let total = Step::spend(TOTAL, self.total.loss());
-        Step::sequential(STEP, [total].into_iter().chain(rounds).collect())
+        let total = self.total.iter().map(|total| Step::spend(TOTAL, total.loss()));
+        Step::sequential(STEP, total.chain(rounds).collect())
     }
 
     /// Of a cell's count in the last round, in records.
@@ -169,13 +179,31 @@ impl RingPlan {
         self.rounds.last().expect("one round at least").count_noise()
     }
 
+    /// For how many clusters.
+    pub(crate) fn k(&self) -> usize {
+        self.k
+    }
+
     /// Draws the number of records, and what is asked first.
     pub(crate) fn first(&self, rows: Private<u64>, draws: &mut Draws<'_>) -> (RingState, Question) {
         let (part, dim) = (&self.part, self.part.dim());
-        let total = self.total.release(rows, &mut draws.within(STEP).leaf(TOTAL, 0));
+        let total = self.total.as_ref().expect("no centres are known");
+        let total = total.release(rows, &mut draws.within(STEP).leaf(TOTAL, 0));
         let middle = (0..dim).map(|i| part.middle(i)).collect();
         let points = Points::new(middle, dim).expect("one row");
-        let centres = Centres { points, counts: vec![total.max(0) as f64] };
+        self.begin(total, Centres { points, counts: vec![total.max(0) as f64] })
+    }
+
+    /// What is asked first around centres that are known, at most as many as wanted.
+    pub(crate) fn first_at(&self, points: Points, counts: &[i64]) -> (RingState, Question) {
+        let total = counts.iter().fold(0, |sum: i64, &count| sum.saturating_add(count));
+        // A centre may have records, also if noise says that it has none.
+        let counts = counts.iter().map(|&count| (count as f64).max(0.5)).collect();
+        self.begin(total, Centres { points, counts })
+    }
+
+    fn begin(&self, total: i64, centres: Centres) -> (RingState, Question) {
+        let part = &self.part;
         let reach = 0.5 * part.diagonal();
         let apart = part.diagonal();
         let state =
@@ -237,7 +265,7 @@ impl RingPlan {
         let sums = round.noisy_sums(t, &counted.entries, public_box.dim(), draws);
         let (mut means, variances) = groups.means(&layout, &sums, round, public_box);
         state.reach = groups.reach(&layout);
-        if t == 0 {
+        if t == 0 && self.total.is_some() {
             // All are around one centre.
             let farthest = groups.farthest(&layout, round.count_noise());
             state.apart = farthest.map_or(state.apart, |radius| state.apart.min(2.0 * radius));
@@ -249,6 +277,12 @@ impl RingPlan {
             for (centre, count) in hidden {
                 means.extend_from_slice(layout.centre(centre));
                 weights.push(count);
+            }
+        }
+        if t == 0 && self.total.is_none() {
+            for centre in groups.unseen(layout.planes.len()) {
+                means.extend_from_slice(layout.centre(centre));
+                weights.push(state.centres.counts[centre]);
             }
         }
         let means = Points::new(means, public_box.dim()).expect("whole rows");
@@ -407,7 +441,7 @@ fn shares(rounds: usize, growth: f64) -> Vec<f64> {
     let parts: Vec<f64> =
         iter::successors(Some(1.0), |part| Some(part * growth)).take(rounds).collect();
     let all: f64 = parts.iter().sum();
-    parts.into_iter().map(|part| (1.0 - TOTAL_SHARE) * part / all).collect()
+    parts.into_iter().map(|part| part / all).collect()
 }
 
 /// The more dimensions, the longer is the noise of a sum, and of a count it is the same: measured.
