@@ -94,20 +94,26 @@ impl SecondStart {
             }
             AtSecond::Comparison { first, second } => {
                 first.fits(last_box, most)?;
-                second.fits(last_box, most)?;
-                asks(question, &comparing(last_box, first, second))
+                second.fits(self.rings.public_box(), most)?;
+                asks(question, &comparing(self.box_of(last_box, second), first, second))
             }
         }
     }
 
-    /// In the end the start that costs less, as far as the comparison says.
+    /// The box in which these centres are: this one, unless rings have found some beyond it.
+    fn box_of<'a>(&'a self, last_box: &'a PublicBox, centres: &Centres) -> &'a PublicBox {
+        let are_inside = centres.points.view().rows().all(|centre| last_box.contains(centre));
+        if are_inside { last_box } else { self.rings.public_box() }
+    }
+
+    /// In the end the start that costs less, as far as the comparison says, and the box in which its centres are.
     pub(super) fn answer(
         &self,
         last_box: &PublicBox,
         at: AtSecond,
         counted: &Counted,
         draws: &mut Draws<'_>,
-    ) -> Next<AtSecond, Question, Centres> {
+    ) -> Next<AtSecond, Question, (PublicBox, Centres)> {
         match at {
             AtSecond::Rings { first, state } => {
                 match self.rings.finer_in(last_box.clone()).answer(state, counted, draws) {
@@ -117,14 +123,16 @@ impl SecondStart {
                     Next::Done(found) => {
                         let (points, counts) = (found.clustering.centres, found.clustering.counts);
                         let second = Centres { points, counts };
-                        let question = comparing(last_box, &first, &second);
+                        let all = self.box_of(last_box, &second);
+                        let question = comparing(all, &first, &second);
                         Next::Ask(AtSecond::Comparison { first, second }, question)
                     }
                 }
             }
             AtSecond::Comparison { first, second } => {
                 let is_better = self.comparison.prefers_second(counted, draws);
-                Next::Done(if is_better { second } else { first })
+                let better = if is_better { second } else { first };
+                Next::Done((self.box_of(last_box, &better).clone(), better))
             }
         }
     }
@@ -144,5 +152,42 @@ impl Centres {
         are_in(self.points.view().coords(), public_box)?;
         let counts = self.counts.iter().map(|&count| count as f64);
         StateError::unless_all_within("count of a centre", counts, [0.0, LARGEST])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dp_accounting::Budget;
+
+    use super::*;
+    use crate::private_kmeans::PrivateKMeansSettings;
+    use crate::total_rho::total_mu;
+
+    /// Rings may find a group beyond the box found, and a state with its centre is that of a run.
+    #[test]
+    fn centres_beyond_the_box_found_are_in_the_public_one() {
+        let [public_box, found] =
+            [100.0, 10.0].map(|half| PublicBox::cube(2, -half, half).expect("valid"));
+        let budget = Budget::new(1.0, 1e-6).expect("valid");
+        let settings = PrivateKMeansSettings::default();
+        let asked = Asked { public_box: public_box.clone(), k: 3, budget, settings };
+        let mu = total_mu(budget).expect("valid");
+        let choices = asked.choices(mu, Some(100_000), None);
+        let (_, plan) = SecondStart::new(&asked, &choices, mu).expect("valid");
+        let centres = |x: f64| Centres {
+            points: Points::new(vec![x, 0.0], 2).expect("one row"),
+            counts: vec![5],
+        };
+        for (second, of_both) in [(9.0, &found), (90.0, &public_box)] {
+            let (first, second) = (centres(0.0), centres(second));
+            assert_eq!(plan.box_of(&found, &second), of_both);
+            let question = comparing(of_both, &first, &second);
+            let at = AtSecond::Comparison { first, second };
+            plan.fits(&found, &at, &question).expect("a state of a run");
+        }
+        let (first, second) = (centres(0.0), centres(900.0));
+        let question = comparing(&public_box, &first, &second);
+        let at = AtSecond::Comparison { first, second };
+        assert!(plan.fits(&found, &at, &question).is_err());
     }
 }

@@ -255,7 +255,10 @@ impl Way {
                 let on_map = OnMap::new(&map, levels);
                 let last_box = on_map.last_box(asked.settings.finds_k);
                 let start = on_map.start(asked.k, asked.settings);
-                let Some(second) = second else { return self.after_map(last_box, start) };
+                let Some(second) = second else {
+                    let longest = last_box.diagonal();
+                    return self.last(last_box, longest, start);
+                };
                 let centres = |start: recentring::Start| Centres {
                     points: start.centres,
                     counts: start.counts,
@@ -267,8 +270,9 @@ impl Way {
             (At::Second(last_box, at), StartPlan::Map(_, _, Some(second))) => {
                 match second.answer(&last_box, at, counted, draws) {
                     Next::Ask(at, question) => Next::Ask(At::Second(last_box, at), question),
-                    Next::Done(Centres { points, counts }) => {
-                        self.after_map(last_box, recentring::Start::at(points, counts))
+                    Next::Done((of_centres, Centres { points, counts })) => {
+                        let start = recentring::Start::at(points, counts);
+                        self.last(of_centres, last_box.diagonal(), start)
                     }
                 }
             }
@@ -294,11 +298,6 @@ impl Way {
     ) -> (At, Question) {
         let (state, question) = self.recentring.in_box(public_box.clone(), longest).first(start);
         (At::Rounds { public_box, longest, state }, question)
-    }
-
-    fn after_map(&self, last_box: PublicBox, start: recentring::Start) -> Asks {
-        let longest = last_box.diagonal();
-        self.last(last_box, longest, start)
     }
 
     fn last(&self, public_box: PublicBox, longest: f64, start: recentring::Start) -> Asks {

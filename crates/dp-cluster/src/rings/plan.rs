@@ -179,6 +179,10 @@ impl RingPlan {
         self.rounds.last().expect("one round at least").count_noise()
     }
 
+    pub(crate) fn public_box(&self) -> &PublicBox {
+        &self.public_box
+    }
+
     /// For how many clusters.
     pub(crate) fn k(&self) -> usize {
         self.k
