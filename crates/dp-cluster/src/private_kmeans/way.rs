@@ -44,7 +44,7 @@ const MAP: &str = "map as a start";
 
 /// Where a release stands between two questions.
 ///
-/// All but the first with a part of the box that nearly all records are in. The last rounds are in that part, unless there surely are records outside of it.
+/// All but the first with a part of the box that nearly all records are in. The last rounds are in that part, unless there surely are records outside of it, or centres.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum At {
     Box(BoxState),

@@ -169,9 +169,6 @@ impl Groups {
         let least = OF_USUAL * sorted[sorted.len() / 2];
         let of_rings = self.of_rings(layout);
         let [first, last] = [1.0 - MOST, MOST].map(|share| ring_up_to(&of_rings, share));
-        let mut is_seen = vec![false; counts.len()];
-        let near = self.all.iter().filter(|group| group.ring <= last);
-        near.for_each(|group| is_seen[group.centre] = true);
         let hides = |centre: usize| {
             let rests = &self.left[centre * layout.rings()..][first.saturating_sub(1)..=last];
             let (seen, cells) = rests
@@ -185,14 +182,14 @@ impl Groups {
             let count = (before * cells + seen) / (cells + 1.0);
             (likelier > LIKELIER && before >= least).then_some((centre, count))
         };
-        let unseen = (0..counts.len()).filter(|&centre| !is_seen[centre]);
-        unseen.filter_map(hides).collect()
+        self.unseen(counts.len(), last).into_iter().filter_map(hides).collect()
     }
 
-    /// Of so many centres, those around which no group is.
-    pub(super) fn unseen(&self, centres: usize) -> Vec<usize> {
+    /// Of so many centres, those around which no group is up to this ring.
+    pub(super) fn unseen(&self, centres: usize, last: usize) -> Vec<usize> {
         let mut is_seen = vec![false; centres];
-        self.all.iter().for_each(|group| is_seen[group.centre] = true);
+        let near = self.all.iter().filter(|group| group.ring <= last);
+        near.for_each(|group| is_seen[group.centre] = true);
         (0..centres).filter(|&centre| !is_seen[centre]).collect()
     }
 

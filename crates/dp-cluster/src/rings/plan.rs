@@ -61,7 +61,7 @@ pub(crate) struct RingPlan {
     part: PublicBox,
     k: usize,
     settings: RingRoundsSettings,
-    /// None if centres and about how many records there are is known before the first round.
+    /// None if centres, and about how many records are at each, are known before the first round.
     total: Option<NoisyCount>,
     rounds: Vec<RingRound>,
     /// For twice as many centres as wanted, and for as many as wanted.
@@ -275,19 +275,20 @@ impl RingPlan {
             state.apart = farthest.map_or(state.apart, |radius| state.apart.min(2.0 * radius));
         }
         let mut weights: Vec<f64> = groups.all.iter().map(|group| group.count).collect();
-        // In the middle of the box nothing has been seen yet, and of few clusters noise hides one as seldom as it makes one: measured.
-        if t > 0 && self.k >= SOME_CLUSTERS {
-            let hidden = groups.hidden(&layout, &state.centres.counts, round.count_noise());
-            for (centre, count) in hidden {
-                means.extend_from_slice(layout.centre(centre));
-                weights.push(count);
-            }
-        }
-        if t == 0 && self.total.is_none() {
-            for centre in groups.unseen(layout.planes.len()) {
-                means.extend_from_slice(layout.centre(centre));
-                weights.push(state.centres.counts[centre]);
-            }
+        let before = &state.centres.counts;
+        let stay = if t == 0 && self.total.is_none() {
+            // Noise hides their records, or they are spread thinly.
+            let unseen = groups.unseen(before.len(), layout.rings() - 1).into_iter();
+            unseen.map(|centre| (centre, before[centre])).collect()
+        } else if t > 0 && self.k >= SOME_CLUSTERS {
+            groups.hidden(&layout, before, round.count_noise())
+        } else {
+            // In the middle of the box nothing has been seen yet, and of few clusters noise hides one as seldom as it makes one: measured.
+            vec![]
+        };
+        for (centre, count) in stay {
+            means.extend_from_slice(layout.centre(centre));
+            weights.push(count);
         }
         let means = Points::new(means, public_box.dim()).expect("whole rows");
         let weighted = PrivateCoreset::released(means, weights);
