@@ -101,7 +101,7 @@ pub(crate) fn of_recentred(effort: Effort, merge: Merge) -> Found {
     })
 }
 
-pub(crate) fn of_kmeans(effort: Effort, merge: Merge) -> Found {
+fn of_kmeans(effort: Effort, merge: Merge) -> Found {
     transcripts(effort, 292, merge, |cube| {
         PrivateKMeans::new(cube, 3, budget(8.0), PrivateKMeansSettings::default()).expect("valid")
     })

@@ -3,14 +3,14 @@
 use dp_audit::harness::{Effort, Found, MutantCode};
 use dp_cluster::passes::{Asked, Question, Table};
 
-use crate::passes::{Merge, merged_once, of_dpm, of_kmeans, of_recentred};
+use crate::passes::{Merge, merged_once, of_dpm, of_recentred};
 
 pub(crate) fn code() -> [MutantCode; 1] {
     [("M290", |effort| both(effort, merged_again), |effort| both(effort, merged_once))]
 }
 
 fn both(effort: Effort, merge: Merge) -> Found {
-    of_dpm(effort, merge).and(of_recentred(effort, merge)).and(of_kmeans(effort, merge))
+    of_dpm(effort, merge).and(of_recentred(effort, merge))
 }
 
 /// Every part is delivered at least once, and here twice: in each pass alike, so that the numbers of records agree.

@@ -1,4 +1,4 @@
-//! Searches for a box, and for a radius, that look at the records: the real code with something put between it and its draws.
+//! Searches for a box, for a part of one, and for a radius, that look at the records: the real code with something put between it and its draws.
 
 use dp_accounting::Rho;
 use dp_audit::harness::MutantCode;
@@ -12,7 +12,7 @@ use crate::dpm::spends;
 use crate::rings::is_of_sum;
 use crate::{private_box, private_kmeans};
 
-pub(crate) fn code() -> [MutantCode; 3] {
+pub(crate) fn code() -> [MutantCode; 4] {
     [
         (
             "M100",
@@ -26,8 +26,13 @@ pub(crate) fn code() -> [MutantCode; 3] {
         ),
         (
             "M102",
-            |effort| private_kmeans::transcripts(effort, radius_of_the_records),
-            |effort| private_kmeans::transcripts(effort, private_kmeans::honest),
+            |effort| private_kmeans::even_starts(effort, radius_of_the_records),
+            |effort| private_kmeans::even_starts(effort, private_kmeans::honest),
+        ),
+        (
+            "M298",
+            |effort| private_kmeans::even_starts(effort, part_of_the_records),
+            |effort| private_kmeans::even_starts(effort, private_kmeans::honest),
         ),
     ]
 }
@@ -55,12 +60,31 @@ fn radius_of_the_records(
     points: &Points,
     draws: &mut dyn Source,
 ) -> Clustering {
-    let of_radius = spends(plan.receipt().spent(), "count within a radius");
+    exactly("count within a radius", plan, points, draws)
+}
+
+/// The part of the box that even centres share out is found by exact counts.
+fn part_of_the_records(
+    plan: &PrivateKMeans,
+    points: &Points,
+    draws: &mut dyn Source,
+) -> Clustering {
+    exactly("counts of all cells", plan, points, draws)
+}
+
+/// A plan whose counts of this name are not noisy.
+fn exactly(
+    name: &str,
+    plan: &PrivateKMeans,
+    points: &Points,
+    draws: &mut dyn Source,
+) -> Clustering {
+    let of_name = spends(plan.receipt().spent(), name);
     let law = |_, _, noise: RoundedGaussian| {
         let variance = noise.variance();
         let variance = variance.numerator() as f64 / variance.denominator().get() as f64;
         let is_other = |rho: &Rho| (2.0 * rho.get() * variance - 1.0).abs() > 1e-6;
-        of_radius.iter().all(is_other).then_some(noise)
+        of_name.iter().all(is_other).then_some(noise)
     };
     plan.replay(points.view(), &mut Instead { draws, law, number: 0 }).0
 }

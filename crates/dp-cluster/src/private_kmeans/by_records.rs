@@ -53,7 +53,16 @@ impl Asked {
             least *= STEP;
         }
         if self.may_be_even() {
-            ways.insert(0, Way::new(self, rest, Some(records(hidden)), Some(Start::Even))?);
+            let mut least = hidden;
+            loop {
+                let way = Way::new(self, rest, Some(records(least)), Some(Start::Even))?;
+                let is_last = way.choices.share == 0.0 || least <= 1.0;
+                least /= STEP;
+                ways.insert(0, Way { least: records(least), ..way });
+                if is_last {
+                    break;
+                }
+            }
         }
         ways[0].least = 0;
         let count = if ways.len() > 1 { Some(NoisyCount::rounded(count)?) } else { None };

@@ -142,7 +142,7 @@ enum Stand {
 }
 
 /// Seven passes for the box and two for each ring round or one for a map, after which a second start may take up to seven, and two for each
-/// round; where so few are counted that it looks for nothing, one pass and two for each round.
+/// round; where so few are counted that it looks for no clusters, one pass, up to six for the part of the box that all are in, and two for each round.
 impl ByPasses for PrivateKMeans {
     type Question = Question;
     type State = KMeansState;

@@ -22,9 +22,9 @@ pub enum Start {
     Rings,
     /// A private map: few dimensions, a box that fits. See [`map`](crate::map).
     Map,
-    /// Nothing: centres that share out the public box evenly, without a look at any record, and all of the budget for rounds that move them. At
-    /// most 512 clusters, whose number is given. By default, where so few records are counted that noise hides every cluster; asked for, without a
-    /// count, for at most as many records as expected.
+    /// Nothing: centres that share out evenly the public box, or a part of it that all records together are seen in, and nearly all of the budget for rounds
+    /// that move them. At most 512 clusters, whose number is given. By default, where so few records are counted that noise hides every cluster; asked
+    /// for, without a count, for about as many records as expected.
     Even,
 }
 
@@ -160,7 +160,12 @@ impl Asked {
                 0 => (0.6, [0, 2]),
                 rounds => (0.7, [rounds, 2]),
             },
-            Start::Even => (0.0, [0, EVEN_ROUNDS]),
+            Start::Even => {
+                let seen = records.map_or(0.0, |n| n as f64 * whole.get());
+                let share = (SEEN_TOGETHER / seen).powi(2).clamp(TOGETHER[0], TOGETHER[1]);
+                let is_seen = seen >= SEEN_TOGETHER;
+                (if is_seen { share } else { 0.0 }, [ROUNDS_TOGETHER, EVEN_ROUNDS])
+            }
             Start::Rings if is_long && k >= SOME_CLUSTERS => {
                 if is_counted {
                     (0.55, [5, LONG_ROUNDS])
@@ -250,6 +255,12 @@ impl OfSearch {
 
 /// Below this, even centres that rounds move with all of the budget are closer than what a start finds.
 pub(super) const HIDING_SIGNAL: f64 = 3.0;
+/// Before even centres, ring rounds see where all records together are, if these are so many deviations of what the whole budget would put on a count;
+const SEEN_TOGETHER: f64 = 12.0;
+/// with what makes noise in a count that part of them, but between these shares,
+const TOGETHER: [f64; 2] = [0.1, 0.25];
+/// and in so many rounds: two find a box in a corner too seldom, and four find no more.
+const ROUNDS_TOGETHER: usize = 3;
 /// Rounds of re-centring after rings. One halves how far a centre is off, more or less, where noise is long, and does all that can be done where it is short.
 const CLEAR_ROUNDS: usize = 3;
 const FAINT_ROUNDS: usize = 6;

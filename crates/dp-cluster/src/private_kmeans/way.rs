@@ -7,7 +7,7 @@ use dp_mechanism::{Algorithm as _, Draws};
 use serde::{Deserialize, Serialize};
 
 use super::background::with_others;
-use super::even::Even;
+use super::even::{Even, part_around};
 use super::number;
 use super::on_map::OnMap;
 use super::params::{Asked, Choices, Start};
@@ -33,7 +33,8 @@ pub(super) struct Way {
 pub(super) enum StartPlan {
     Rings(BoxSearch, RingPlan),
     Map(BoxSearch, PrivateMap<AddRemove>, Option<Box<SecondStart>>),
-    Even(Even),
+    /// The rings are those of one centre.
+    Even(Option<RingPlan>, Even),
 }
 
 /// No box found has a shorter diagonal: the shortest that a public one may have, over `2^49`.
@@ -69,6 +70,7 @@ impl Way {
         let rest = 1.0 - choices.share - choices.search;
         let radii = rest * choices.radii;
         let before: &[f64] = match choices.start {
+            Start::Even if choices.share > 0.0 => &[choices.share],
             Start::Even => &[],
             Start::Rings | Start::Map => &[choices.search, choices.share],
         };
@@ -107,7 +109,16 @@ impl Way {
             }
             Start::Even => {
                 let records = records.unwrap_or(0);
-                StartPlan::Even(Even::new(&public_box, asked.k, records, public_seed)?)
+                let settings = RingRoundsSettings {
+                    rounds: choices.rounds[0],
+                    growth: choices.growth,
+                    public_seed,
+                    ..Default::default()
+                };
+                let rings = (choices.share > 0.0)
+                    .then(|| RingPlan::around_the_middle(public_box.clone(), 1, settings, part()))
+                    .transpose()?;
+                StartPlan::Even(rings, Even::new(&public_box, asked.k, records, public_seed)?)
             }
         };
         let rounds = Rounds::without_splits(choices.rounds[1]);
@@ -119,7 +130,7 @@ impl Way {
     pub(super) fn does_as(&self, other: &Self) -> bool {
         let levels = |way: &Self| match &way.start {
             StartPlan::Map(_, map, _) => map.levels().len(),
-            StartPlan::Rings(..) | StartPlan::Even(_) => 0,
+            StartPlan::Rings(..) | StartPlan::Even(..) => 0,
         };
         self.choices == other.choices && levels(self) == levels(other)
     }
@@ -132,7 +143,7 @@ impl Way {
                 let second = second.iter().flat_map(|second| second.spent());
                 [search.spent(), map].into_iter().chain(second).collect()
             }
-            StartPlan::Even(_) => vec![],
+            StartPlan::Even(rings, _) => rings.iter().map(RingPlan::spent).collect(),
         };
         steps.push(self.recentring.spent());
         steps
@@ -148,7 +159,7 @@ impl Way {
     pub(super) fn searches(&self) -> bool {
         match self.start {
             StartPlan::Rings(..) | StartPlan::Map(..) => true,
-            StartPlan::Even(_) => false,
+            StartPlan::Even(..) => false,
         }
     }
 
@@ -167,6 +178,10 @@ impl Way {
             (At::Rings(found, state), StartPlan::Rings(_, rings)) => {
                 rings.finer_in(box_of(found)?).fits(state, question)
             }
+            (At::Rings(found, state), StartPlan::Even(Some(rings), _)) => {
+                is_there("the box of the plan", found == public_box)?;
+                rings.fits(state, question)
+            }
             (At::Second(found, at), StartPlan::Map(_, _, Some(second))) => {
                 second.fits(&box_of(found)?, at, question)
             }
@@ -178,9 +193,9 @@ impl Way {
             }
             (At::Rounds { public_box: found, longest, state }, start) => {
                 let diagonal = found.diagonal();
-                if let StartPlan::Even(_) = start {
-                    let is_all = found == public_box && longest.to_bits() == diagonal.to_bits();
-                    is_there("the box of the plan", is_all)?;
+                if let StartPlan::Even(rings, _) = start {
+                    let is_all = rings.is_some() || longest.to_bits() == diagonal.to_bits();
+                    is_there("the box of the plan", is_all && found == public_box)?;
                 }
                 StateError::unless_within("longest radius", *longest, [SHORTEST, diagonal])?;
                 self.recentring.in_box(box_of(found)?, *longest).fits(state, question)
@@ -189,8 +204,16 @@ impl Way {
     }
 
     pub(super) fn first(&self, public_box: &PublicBox) -> (At, Question) {
-        if let StartPlan::Even(even) = &self.start {
-            return self.rounds(public_box.clone(), public_box.diagonal(), even.start(public_box));
+        match &self.start {
+            StartPlan::Even(Some(rings), even) => {
+                let (state, question) = rings.first_of(even.records());
+                return (At::Rings(public_box.clone(), state), question);
+            }
+            StartPlan::Even(None, even) => {
+                let start = even.start(public_box);
+                return self.rounds(public_box.clone(), public_box.diagonal(), start);
+            }
+            StartPlan::Rings(..) | StartPlan::Map(..) => {}
         }
         let (state, question) = BoxSearch::first(public_box);
         (At::Box(state), question)
@@ -244,6 +267,17 @@ impl Way {
                         let (reach, noise) = (Some(reach), Some(noise));
                         let start = recentring::Start { reach, noise, of_cells, ..start };
                         self.last(last_box.clone(), public_box.diagonal(), start)
+                    }
+                }
+            }
+            (At::Rings(public_box, state), StartPlan::Even(Some(rings), even)) => {
+                match rings.answer(state, counted, draws) {
+                    Next::Ask(state, question) => Next::Ask(At::Rings(public_box, state), question),
+                    Next::Done(rings::Found { clustering, reach, .. }) => {
+                        let centre = clustering.centres.view().coords().to_vec();
+                        let part = part_around(&public_box, &centre, reach);
+                        let start = even.start(&part);
+                        self.last(public_box, part.diagonal(), start)
                     }
                 }
             }

@@ -249,7 +249,7 @@ fn every_number_and_list_of_a_state_has_limits() {
         }
     }
     let plan = PrivateKMeans::new(cube(2), 3, budget(), even()).expect("valid");
-    let mut of_even = [&of_rounds[..], &of_moves, &["reach huge"]].concat();
+    let mut of_even = [&of_rounds[..], &of_moves, &of_ring_rounds, &["reach huge"]].concat();
     of_even.sort_unstable();
     has("k-means from even centres", may_be_anything(plan, &points), &of_even);
     found.retain(|(_, names, want)| names != want);

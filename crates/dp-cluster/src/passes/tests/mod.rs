@@ -29,7 +29,7 @@ fn rng(seed: u64) -> ChaCha20Rng {
     ChaCha20Rng::seed_from_u64(seed)
 }
 
-/// Settings of a plan that looks for nothing.
+/// Settings of a plan that looks for no clusters.
 fn even() -> PrivateKMeansSettings {
     PrivateKMeansSettings {
         expected_records: Some(60),

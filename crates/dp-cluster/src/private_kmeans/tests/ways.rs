@@ -76,10 +76,9 @@ fn ways_are_for_ever_more_records_and_cost_the_same() {
             assert_eq!(starts[0].0, 0);
             let grows = |two: &[(u64, Start)]| two[0].0 < two[1].0;
             assert!(starts.windows(2).all(grows), "{starts:?}");
-            let is_even = starts.iter().map(|(_, start)| *start == Start::Even);
-            let first_if_any =
-                is_even.enumerate().all(|(way, even)| even == (way == 0 && k <= 512 && !finds_k));
-            assert!(first_if_any, "{starts:?}");
+            let is_even = |(_, start): &(u64, Start)| *start == Start::Even;
+            assert_eq!(is_even(&starts[0]), k <= 512 && !finds_k, "{starts:?}");
+            assert!(starts.is_sorted_by_key(|start| !is_even(start)), "{starts:?}");
             let receipt = plan.receipt();
             assert!(receipt.within_budget());
             let Step::Sequential { steps, .. } = receipt.spent() else {
@@ -113,6 +112,47 @@ fn a_wrong_guess_changes_no_centre() {
     for guess in [2, 2_000, 2_000_000] {
         assert_eq!(centres(Some(guess)), unknown);
     }
+}
+
+/// Of clusters that noise hides it is seen how wide all of them are: in a box ten or a thousand times too wide, in its middle or in a corner, most releases cost a few
+/// times what those in the right box do. Centres that share out such a box as it is cost a thousand and a million times as much.
+#[test]
+fn even_centres_do_not_need_the_right_box() {
+    let settings = PrivateKMeansSettings::default();
+    let of = |width: f64, at: f64| {
+        let side = [-at * (width - 1.0), 1.0 + (1.0 - at) * (width - 1.0)];
+        let public_box = PublicBox::cube(2, side[0] * 100.0, side[1] * 100.0).expect("valid");
+        let plan = PrivateKMeans::new(public_box, 40, budget(0.1), settings).expect("valid");
+        assert_eq!(choices(&plan, 3_000).start, Start::Even);
+        let mut costs: Vec<f64> = (0..9)
+            .map(|seed| {
+                let (points, _) = blobs(3_000, 2, 40, 90.0, seed);
+                let found = plan.simulate(points.view(), &mut rng(seed + 50)).expect("fits");
+                squared_inertia(points.view(), found.output.centres.view()).expect("some")
+            })
+            .collect();
+        costs.sort_by(f64::total_cmp);
+        costs[6]
+    };
+    let right = of(1.0, 0.5);
+    for (width, at) in [(10.0, 0.5), (1e3, 0.5), (10.0, 0.0), (1e3, 0.0)] {
+        let cost = of(width, at) / right;
+        assert!(cost < 5.0, "{width} times, at {at}: {cost}");
+    }
+}
+
+/// Few records tell where all of them are, by a tenth to a quarter of the budget; fewer tell nothing.
+#[test]
+fn centres_share_out_a_part_of_the_box_where_records_say_which() {
+    let plan = planned(2, 40, 0.1, PrivateKMeansSettings::default()).expect("valid");
+    let shares: Vec<f64> = plan
+        .ways
+        .iter()
+        .filter(|way| way.choices.start == Start::Even)
+        .map(|way| way.choices.share)
+        .collect();
+    assert_eq!((shares[0], shares[shares.len() - 1]), (0.0, 0.1));
+    assert!(shares[1] > 0.1 && shares[1..].is_sorted_by(|a, b| a >= b), "{shares:?}");
 }
 
 /// Records that are anywhere, too few to say more: no more than a tenth behind centres that see none. Of clusters, half of what those lose is left.
