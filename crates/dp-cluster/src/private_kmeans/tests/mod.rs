@@ -4,6 +4,7 @@ use dp_accounting::Budget;
 use dp_geometry::{Points, PublicBox};
 use dp_mechanism::{ChaCha20Rng, Mechanism};
 use rand::RngExt;
+use rayon::prelude::*;
 
 use super::params::Asked;
 use super::{PrivateKMeans, PrivateKMeansSettings, Start};
@@ -292,7 +293,8 @@ fn a_corner_of_a_wide_box_is_found() {
 /// One to a thousand clusters, more than there are points; few and many dimensions; large and tiny budgets.
 #[test]
 fn odd_data_is_released_like_any_other() {
-    for (dim, n) in [(1, 300), (2, 600), (3, 200), (5, 300), (784, 20)] {
+    let sizes = [(1, 300), (2, 600), (3, 200), (5, 300), (784, 20)];
+    sizes.into_par_iter().for_each(|(dim, n)| {
         for (k, epsilon, records, finds_k) in [
             (1, 100.0, None, true),
             (5, 0.05, Some(0), false),
@@ -315,7 +317,7 @@ fn odd_data_is_released_like_any_other() {
                 assert!(output.centres.view().rows().all(inside), "{name}");
             }
         }
-    }
+    });
 }
 
 #[test]
