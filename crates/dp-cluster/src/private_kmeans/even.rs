@@ -72,7 +72,7 @@ impl Even {
 
     /// Of all records, about.
     pub(super) fn records(&self) -> i64 {
-        self.count.saturating_mul(self.k as i64)
+        self.count.saturating_mul(i64::try_from(self.k).unwrap_or(i64::MAX))
     }
 
     /// The centres, with the root of the mean square of how far places of the box are from the nearest as their reach.

@@ -71,7 +71,7 @@ pub(crate) struct RingPlan {
 #[derive(Clone, Debug, PartialEq)]
 enum Begins {
     /// Around the middle of the box, after a count of all records.
-    Counting(NoisyCount),
+    Counting(Box<NoisyCount>),
     /// Around the middle of the box; about how many records there are is known.
     Middle,
     /// Around centres that are known, with about how many records are at each.
@@ -126,7 +126,7 @@ impl RingPlan {
     ) -> Result<Self, ClusterError> {
         let parts = mu.split(&[TOTAL_SHARE, 1.0 - TOTAL_SHARE])?;
         let plan = Self::around_the_middle(public_box, k, settings, parts[1])?;
-        Ok(Self { begins: Begins::Counting(NoisyCount::rounded(parts[0])?), ..plan })
+        Ok(Self { begins: Begins::Counting(Box::new(NoisyCount::rounded(parts[0])?)), ..plan })
     }
 
     /// One that costs `mu`, where about how many records there are is known.
@@ -176,7 +176,7 @@ impl RingPlan {
         let rounds = parts.map(|mu| RingRound::new(mu, count_weight)).collect::<Result<_, _>>()?;
         let solvers = [solver((2 * k).min(KMeans::MAX_CLUSTERS), k)?, solver(k, k)?];
         let (part, begins) = (public_box.clone(), Begins::Centres);
-        Ok(Self { part, public_box, k, settings, begins, rounds, solvers })
+        Ok(Self { public_box, part, k, settings, begins, rounds, solvers })
     }
 
     /// The same rounds where nearly all records are in this part of the box.
