@@ -61,21 +61,13 @@ pub(crate) struct RingPlan {
     part: PublicBox,
     k: usize,
     settings: RingRoundsSettings,
-    begins: Begins,
+    /// None if about how many records there are is known before the first round.
+    total: Option<NoisyCount>,
+    /// Whether the first round looks around centres that are known, and not around the middle of the box.
+    at_centres: bool,
     rounds: Vec<RingRound>,
     /// For twice as many centres as wanted, and for as many as wanted.
     solvers: [KMeans; 2],
-}
-
-/// Where the first round looks.
-#[derive(Clone, Debug, PartialEq)]
-enum Begins {
-    /// Around the middle of the box, after a count of all records.
-    Counting(Box<NoisyCount>),
-    /// Around the middle of the box; about how many records there are is known.
-    Middle,
-    /// Around centres that are known, with about how many records are at each.
-    Centres,
 }
 
 /// Centres between rounds, with their noisy counts: released values.
@@ -126,7 +118,7 @@ impl RingPlan {
     ) -> Result<Self, ClusterError> {
         let parts = mu.split(&[TOTAL_SHARE, 1.0 - TOTAL_SHARE])?;
         let plan = Self::around_the_middle(public_box, k, settings, parts[1])?;
-        Ok(Self { begins: Begins::Counting(Box::new(NoisyCount::rounded(parts[0])?)), ..plan })
+        Ok(Self { total: Some(NoisyCount::rounded(parts[0])?), ..plan })
     }
 
     /// One that costs `mu`, where about how many records there are is known.
@@ -137,7 +129,7 @@ impl RingPlan {
         mu: Mu,
     ) -> Result<Self, ClusterError> {
         let plan = Self::around_centres(public_box, k, settings, mu)?;
-        Ok(Self { begins: Begins::Middle, ..plan })
+        Ok(Self { at_centres: false, ..plan })
     }
 
     /// One that costs `mu` and begins at centres which are known, with about how many records are at each.
@@ -175,8 +167,8 @@ impl RingPlan {
         let parts = mu.split(&shares(rounds, growth))?.into_iter();
         let rounds = parts.map(|mu| RingRound::new(mu, count_weight)).collect::<Result<_, _>>()?;
         let solvers = [solver((2 * k).min(KMeans::MAX_CLUSTERS), k)?, solver(k, k)?];
-        let (part, begins) = (public_box.clone(), Begins::Centres);
-        Ok(Self { public_box, part, k, settings, begins, rounds, solvers })
+        let (part, at_centres) = (public_box.clone(), true);
+        Ok(Self { public_box, part, k, settings, total: None, at_centres, rounds, solvers })
     }
 
     /// The same rounds where nearly all records are in this part of the box.
@@ -192,11 +184,8 @@ impl RingPlan {
     /// The itemised cost.
     pub(crate) fn spent(&self) -> Step {
         let rounds = self.rounds.iter().zip(1..).map(|(round, number)| round.spent(number));
-        let total = match &self.begins {
-            Begins::Counting(total) => Some(Step::spend(TOTAL, total.loss())),
-            Begins::Middle | Begins::Centres => None,
-        };
-        Step::sequential(STEP, total.into_iter().chain(rounds).collect())
+        let total = self.total.iter().map(|total| Step::spend(TOTAL, total.loss()));
+        Step::sequential(STEP, total.chain(rounds).collect())
     }
 
     /// Of a cell's count in the last round, in records.
@@ -215,7 +204,7 @@ impl RingPlan {
 
     /// Draws the number of records, and what is asked first.
     pub(crate) fn first(&self, rows: Private<u64>, draws: &mut Draws<'_>) -> (RingState, Question) {
-        let Begins::Counting(total) = &self.begins else { unreachable!("the number is known") };
+        let total = self.total.as_ref().expect("the number is not known");
         self.first_of(total.release(rows, &mut draws.within(STEP).leaf(TOTAL, 0)))
     }
 
@@ -298,14 +287,14 @@ impl RingPlan {
         let sums = round.noisy_sums(t, &counted.entries, public_box.dim(), draws);
         let (mut means, variances) = groups.means(&layout, &sums, round, public_box);
         state.reach = groups.reach(&layout);
-        if t == 0 && self.begins != Begins::Centres {
+        if t == 0 && !self.at_centres {
             // All are around one centre.
             let farthest = groups.farthest(&layout, round.count_noise());
             state.apart = farthest.map_or(state.apart, |radius| state.apart.min(2.0 * radius));
         }
         let mut weights: Vec<f64> = groups.all.iter().map(|group| group.count).collect();
         let before = &state.centres.counts;
-        let stay = if t == 0 && self.begins == Begins::Centres {
+        let stay = if t == 0 && self.at_centres {
             // Noise hides their records, or they are spread thinly.
             let unseen = groups.unseen(before.len(), layout.rings() - 1).into_iter();
             unseen.map(|centre| (centre, before[centre])).collect()
