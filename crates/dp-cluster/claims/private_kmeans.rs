@@ -112,7 +112,7 @@ pub(crate) fn transcripts(effort: Effort, through: Through) -> Found {
         for plan in all {
             let plan = plan.expect("valid settings");
             let claimed = plan.receipt().zcdp().expect("all steps are zCDP").get();
-            let last = quick_ways(&plan, effort) - 1;
+            let last = plan.starts().len() - 1;
             for way in [0, last] {
                 let run = |points: &Points, draws: &mut dyn Source| {
                     through(&plan, points, &mut Counting::so_many(&plan, way, draws))
@@ -124,12 +124,6 @@ pub(crate) fn transcripts(effort: Effort, through: Through) -> Found {
         }
     }
     found
-}
-
-/// So many of the ways of a plan are run: a map of a plane that is as fine as many records allow takes a second, however few there are.
-pub(crate) fn quick_ways(plan: &PrivateKMeans, effort: Effort) -> usize {
-    let most = effort.of(4_000, u64::MAX);
-    plan.starts().take_while(|(least, _)| *least <= most).count()
 }
 
 /// Of runs on a plane that count so many records that a map gets a second start, of three ring rounds, and of one.

@@ -70,7 +70,7 @@ pub(crate) fn worst_cut_of_other_weights(effort: Effort) -> Found {
     for (t, q, alpha) in [(0.3, 1.0 / 12.0, 0.0), (0.8, 0.1, 0.5), (0.5, 0.25, 2.0)] {
         for dim in [1, 2] {
             let weights = CutWeights { t, q, alpha };
-            let one = worst(effort, dim, weights, effort.of(500, 6_000), honest);
+            let one = worst(effort, dim, weights, honest);
             found.see(one.worst, || format!("{weights:?}: {}", one.witness));
             found.cases += one.cases;
         }
@@ -80,18 +80,19 @@ pub(crate) fn worst_cut_of_other_weights(effort: Effort) -> Found {
 
 /// With the paper's weights.
 pub(crate) fn worst_cut(effort: Effort, dim: usize, through: Through) -> Found {
-    worst(effort, dim, CutWeights::default(), effort.of(1_500, 6_000), through)
+    worst(effort, dim, CutWeights::default(), through)
 }
 
 /// The largest exact loss of the cut over all tiny data sets and what climbing finds from every
 /// start.
-fn worst(effort: Effort, dim: usize, weights: CutWeights, steps: u32, through: Through) -> Found {
+fn worst(effort: Effort, dim: usize, weights: CutWeights, through: Through) -> Found {
     let dpm = plan(dim, weights);
     let mut found = Found::claim(CUT);
     for case in tiny(dim, if dim == 1 { effort.of(3, 4) } else { 2 }) {
         found.see(case.cut_loss(&dpm, through), || format!("{case:?}"));
     }
     let mut rng = effort.rng(dim as u64);
+    let steps = effort.of(1_500, 6_000);
     for start in starts(dim, &mut rng, effort.of(4, 6)) {
         let cut_loss = |case: &SplitCase| case.cut_loss(&dpm, through);
         let (case, loss) = climb(start, steps, &mut rng, SplitCase::mutate, cut_loss);
