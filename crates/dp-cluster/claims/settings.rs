@@ -338,7 +338,6 @@ fn plan_subjects(domain: &Domain) -> Vec<Subject> {
         };
         all.push(Subject { name: format!("{settings:?}"), cost, ways, run: Box::new(run) });
     };
-    // By itself it starts on a map here, which takes long.
     for (start, finds_k) in [
         (None, false),
         (Some(Start::Map), true),

@@ -11,7 +11,7 @@ use crate::ClusterError;
 use crate::kmeans::KMeans;
 use crate::map::MANY as MANY_ON_A_MAP;
 use crate::private_box::{BoxSearch, Surely};
-use crate::rings::usual_count_weight;
+use crate::rings::{RingRoundsSettings, usual_count_weight};
 use crate::total_rho::total_mu;
 
 /// What finds about where the clusters are.
@@ -224,6 +224,11 @@ impl Asked {
 }
 
 impl Choices {
+    pub(super) fn ring_rounds(&self, public_seed: u64) -> RingRoundsSettings {
+        let Self { rounds: [rounds, _], growth, count_weight, .. } = *self;
+        RingRoundsSettings { rounds, growth, count_weight, public_seed, ..Default::default() }
+    }
+
     /// Whether those for more records than so many are the same.
     pub(super) fn are_settled(&self, asked: &Asked, records: u64, whole: Mu) -> bool {
         self.search <= OfSearch::new(self.start).least

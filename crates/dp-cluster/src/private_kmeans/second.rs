@@ -14,7 +14,7 @@ use super::params::{Asked, Choices};
 use crate::ClusterError;
 use crate::comparison::{Comparison, Savings};
 use crate::passes::{LARGEST, Question, are_in, asks};
-use crate::rings::{RingPlan, RingRoundsSettings, RingState};
+use crate::rings::{RingPlan, RingState};
 
 /// What ring rounds get of the start.
 const RINGS: f64 = 0.15;
@@ -50,13 +50,7 @@ impl SecondStart {
         mu: Mu,
     ) -> Result<(Mu, Self), ClusterError> {
         let parts = mu.split(&[1.0 - RINGS - COMPARISON, RINGS, COMPARISON])?;
-        let settings = RingRoundsSettings {
-            rounds: choices.rounds[0],
-            growth: choices.growth,
-            count_weight: choices.count_weight,
-            public_seed: asked.settings.public_seed,
-            ..Default::default()
-        };
+        let settings = choices.ring_rounds(asked.settings.public_seed);
         let rings =
             RingPlan::around_centres(asked.public_box.clone(), asked.k, settings, parts[1])?;
         Ok((parts[0], Self { rings, comparison: Comparison::new(parts[2])? }))

@@ -80,13 +80,7 @@ impl Way {
         let start = match choices.start {
             Start::Rings => {
                 let [search, mu] = [part(), part()];
-                let settings = RingRoundsSettings {
-                    rounds: choices.rounds[0],
-                    growth: choices.growth,
-                    count_weight: choices.count_weight,
-                    public_seed,
-                    ..Default::default()
-                };
+                let settings = choices.ring_rounds(public_seed);
                 let rings = RingPlan::new(public_box.clone(), asked.k, settings, mu)?;
                 StartPlan::Rings(BoxSearch::new(&public_box, search, choices.surely)?, rings)
             }
@@ -109,12 +103,9 @@ impl Way {
             }
             Start::Even => {
                 let records = records.unwrap_or(0);
-                let settings = RingRoundsSettings {
-                    rounds: choices.rounds[0],
-                    growth: choices.growth,
-                    public_seed,
-                    ..Default::default()
-                };
+                // Weights are chosen for many centres, and this is one.
+                let settings =
+                    RingRoundsSettings { count_weight: None, ..choices.ring_rounds(public_seed) };
                 let rings = (choices.share > 0.0)
                     .then(|| RingPlan::around_the_middle(public_box.clone(), 1, settings, part()))
                     .transpose()?;
