@@ -141,6 +141,28 @@ fn even_centres_do_not_need_the_right_box() {
     }
 }
 
+/// Boxes that are tiny, huge, or have few numbers in them; no records, and records anywhere.
+#[test]
+fn a_part_of_an_odd_box_is_in_it() {
+    for (min, max) in [(-1e-70, 1e-70), (-1e40, 1e40), (1e16, 1e16 + 2.0), (0.0, 1e-3)] {
+        let public_box = PublicBox::cube(2, min, max).expect("valid");
+        for records in [10, 300, 1 << 40] {
+            let (start, expected_records) = (Some(Start::Even), Some(records));
+            let settings = PrivateKMeansSettings { start, expected_records, ..Default::default() };
+            let plan = PrivateKMeans::new(public_box.clone(), 7, budget(1.0), settings);
+            let plan = plan.expect("valid");
+            let none = Points::new(vec![], 2).expect("no rows");
+            let same = Points::new([min, max].repeat(300), 2).expect("whole rows");
+            for points in
+                adversarial(2, 60).into_iter().map(|(_, points)| points).chain([none, same])
+            {
+                let output = plan.simulate(points.view(), &mut rng(3)).expect("fits").output;
+                assert!(output.centres.view().rows().all(|centre| public_box.contains(centre)));
+            }
+        }
+    }
+}
+
 /// Few records tell where all of them are, by a tenth to a quarter of the budget; fewer tell nothing.
 #[test]
 fn centres_share_out_a_part_of_the_box_where_records_say_which() {
