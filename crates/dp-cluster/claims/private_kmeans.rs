@@ -149,7 +149,7 @@ pub(crate) fn even_starts(effort: Effort, through: Through) -> Found {
     for shape in effort.of([(1, 40), (2, 60), (5, 60)], [(1, 1_000), (3, 2_000), (20, 500)]) {
         for records in [10, 40, 4_000] {
             let (start, expected_records) = (Some(Start::Even), Some(records));
-            let settings = PrivateKMeansSettings { start, expected_records, ..Default::default() };
+            let settings = PrivateKMeansSettings { expected_records, start, ..Default::default() };
             let plan = plan(shape.0, 3, 2.0, settings).expect("valid settings");
             let claimed = plan.receipt().zcdp().expect("all steps are zCDP").get();
             let run = |points: &Points, draws: &mut dyn Source| through(&plan, points, draws);

@@ -148,7 +148,7 @@ fn a_part_of_an_odd_box_is_in_it() {
         let public_box = PublicBox::cube(2, min, max).expect("valid");
         for records in [10, 300, 1 << 40] {
             let (start, expected_records) = (Some(Start::Even), Some(records));
-            let settings = PrivateKMeansSettings { start, expected_records, ..Default::default() };
+            let settings = PrivateKMeansSettings { expected_records, start, ..Default::default() };
             let plan = PrivateKMeans::new(public_box.clone(), 7, budget(1.0), settings);
             let plan = plan.expect("valid");
             let none = Points::new(vec![], 2).expect("no rows");
