@@ -1,7 +1,7 @@
 //! A plan that counts its records first, and has a way for every number of them.
 //!
 //! How much a search for a box, a start and radii should get, and whether there is anything to find, follows from the number of records. A noisy count
-//! says it well enough for a thousandth to a twentieth of what there is, where a guess can be wrong. Each factor of 1.4, up to the number beyond which nothing
+//! says it well enough for a hundredth to a twentieth of what there is, where a guess can be wrong. Each factor of 1.4, up to the number beyond which nothing
 //! changes, has a way of its own. All of them spend what the count leaves: it decides how the budget is spent, not how much of it.
 
 use dp_accounting::Mu;
@@ -16,8 +16,10 @@ use crate::ClusterError;
 const STEP: f64 = std::f64::consts::SQRT_2;
 /// Noise in the count, in numbers of records below which noise hides every cluster,
 const NOISE: f64 = 1.0 / 3.0;
-/// unless that costs more than the most of this, or less than the least, of the square of `mu`.
-const SHARE: [f64; 2] = [0.001, 0.05];
+/// and no more than so many deviations of what the whole budget would put on it, as a few times that many records say where they are together,
+const MOST_NOISE: f64 = 10.0;
+/// unless that costs more than this of the square of `mu`.
+const MOST_SHARE: f64 = 0.05;
 
 impl Asked {
     fn may_be_even(&self) -> bool {
@@ -32,8 +34,8 @@ impl Asked {
     ) -> Result<(Option<NoisyCount>, Vec<Way>), ClusterError> {
         let per_record = self.signal_of(1, whole);
         // A standard deviation of the count is 1 / mu records over the root of its share.
-        let share = (whole.get() * NOISE * HIDING_SIGNAL / per_record).powi(-2);
-        let share = share.clamp(SHARE[0], SHARE[1]);
+        let noise = (whole.get() * NOISE * HIDING_SIGNAL / per_record).min(MOST_NOISE);
+        let share = noise.powi(-2).min(MOST_SHARE);
         let [count, rest] = whole.split(&[share, 1.0 - share])?[..] else {
             unreachable!("two shares, two parts")
         };
@@ -56,7 +58,7 @@ impl Asked {
             let mut least = hidden;
             loop {
                 let way = Way::new(self, rest, Some(records(least)), Some(Start::Even))?;
-                let is_last = way.choices.share == 0.0 || least <= 1.0;
+                let is_last = !way.choices.together || least <= 1.0;
                 least /= STEP;
                 ways.insert(0, Way { least: records(least), ..way });
                 if is_last {

@@ -7,6 +7,7 @@
 use dp_geometry::{Points, PublicBox};
 use rand::RngExt;
 
+use super::together::Ball;
 use crate::ClusterError;
 use crate::coreset::PrivateCoreset;
 use crate::kmeans::{KMeans, KMeansSettings, MAX_MAGNITUDE, farthest};
@@ -25,21 +26,8 @@ const LEAST_GAIN: f64 = 1e-3;
 /// Even centres share out a cube so many times as wide as the one inside of the ball that most records are in. If records are all over a cube, it is 1.1 to 1.7 times as
 /// wide,
 const WIDER: f64 = 1.3;
-/// and the public box if that is no more than twice as wide: a part that is too small costs more.
-const MOST_OF_IT: f64 = 0.5;
-
-/// The part of a box that even centres share out, if most records are within `reach` of this place.
-pub(super) fn part_around(public_box: &PublicBox, middle: &[f64], reach: f64) -> PublicBox {
-    let dim = public_box.dim();
-    let half = WIDER * reach / (dim as f64).sqrt();
-    let fits = (0..dim).all(|i| 2.0 * half > MOST_OF_IT * public_box.width(i));
-    let side = |sign: f64| {
-        let end = |i: usize| public_box.clip_coordinate(i, middle[i] + sign * half);
-        (0..dim).map(end).collect()
-    };
-    let part = (!fits).then(|| PublicBox::new(side(-1.0), side(1.0)).ok()).flatten();
-    part.unwrap_or_else(|| public_box.clone())
-}
+/// and the public box if that is no more than so many times as wide: a part that is too small costs more.
+const MOST_TIMES: f64 = 2.0;
 
 /// Where a plan starts that looks for no clusters.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -70,9 +58,10 @@ impl Even {
         Ok(Self { k, count, public_seed })
     }
 
-    /// Of all records, about.
-    pub(super) fn records(&self) -> i64 {
-        self.count.saturating_mul(i64::try_from(self.k).unwrap_or(i64::MAX))
+    /// The part of a box that they share out, if most records are in this ball.
+    pub(super) fn part_around(ball: &Ball, public_box: &PublicBox) -> PublicBox {
+        let sides = 2.0 * WIDER / (public_box.dim() as f64).sqrt();
+        ball.part_of(public_box, sides, MOST_TIMES)
     }
 
     /// The centres, with the root of the mean square of how far places of the box are from the nearest as their reach.

@@ -3,8 +3,8 @@
 use dp_accounting::Mu;
 
 use super::params::{
-    Asked, CLEAR_SIGNAL, HIDING_SIGNAL, HOPELESS_SIGNAL, MOST_FOR_SEARCH, STRONG_SIGNAL, Start,
-    WEAK_SIGNAL,
+    Asked, CLEAR_SIGNAL, HIDING_SIGNAL, HOPELESS_SIGNAL, MOST_FOR_SEARCH, SEEN_BY_SEARCH,
+    STRONG_SIGNAL, Start, WEAK_SIGNAL,
 };
 use crate::private_box::BoxSearch;
 
@@ -42,7 +42,8 @@ impl Asked {
         let signals = [HOPELESS_SIGNAL, WEAK_SIGNAL, CLEAR_SIGNAL, STRONG_SIGNAL];
         let records = self.settings.expected_records? as f64;
         let search = (BoxSearch::share_to_be_sure(records, one) / MOST_FOR_SEARCH).sqrt();
-        let all = signals.into_iter().map(|signal| signal / per_mu).chain([search]);
+        let all = signals.into_iter().map(|signal| signal / per_mu);
+        let all = all.chain([search, SEEN_BY_SEARCH / records]);
         Some(all.map(|mu| mu * (1.0 - 1e-9)).filter(|mu| mu.is_finite()).collect())
     }
 

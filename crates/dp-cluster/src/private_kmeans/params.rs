@@ -71,7 +71,9 @@ pub(super) struct Choices {
     pub(super) count_weight: Option<f64>,
     /// What the search for a box gets, of the square of `mu`.
     pub(super) search: f64,
-    /// And how sure it has to be.
+    /// Whether ring rounds of one centre take its place,
+    pub(super) together: bool,
+    /// and, if not, how sure it has to be.
     pub(super) surely: Surely,
     /// A box found is used if it has at most this share of the width of the public one.
     pub(super) widest: f64,
@@ -160,12 +162,7 @@ impl Asked {
                 0 => (0.6, [0, 2]),
                 rounds => (0.7, [rounds, 2]),
             },
-            Start::Even => {
-                let seen = records.map_or(0.0, |n| n as f64 * whole.get());
-                let share = (SEEN_TOGETHER / seen).powi(2).clamp(TOGETHER[0], TOGETHER[1]);
-                let is_seen = seen >= SEEN_TOGETHER;
-                (if is_seen { share } else { 0.0 }, [ROUNDS_TOGETHER, EVEN_ROUNDS])
-            }
+            Start::Even => (0.0, [0, EVEN_ROUNDS]),
             Start::Rings if is_long && k >= SOME_CLUSTERS => {
                 if is_counted {
                     (0.55, [5, LONG_ROUNDS])
@@ -194,6 +191,17 @@ impl Asked {
                 }
             },
         };
+        let seen = records.map_or(0.0, |n| n as f64 * whole.get());
+        let together = match start {
+            Start::Even => seen >= SEEN_TOGETHER,
+            Start::Map => (SEEN_TOGETHER..SEEN_BY_SEARCH).contains(&seen),
+            Start::Rings => false,
+        };
+        let search = if together {
+            (SEEN_TOGETHER / seen).powi(2).clamp(TOGETHER[0], TOGETHER[1])
+        } else {
+            search
+        };
         let radii = records.map_or(RADII, |n| {
             let noise = RADIUS_NOISE * n as f64 * whole.get();
             let draws = 3.0 * rounds[1] as f64 / (1.0 - share - search);
@@ -206,7 +214,18 @@ impl Asked {
             is_weighed.then_some(LONG_COUNT_WEIGHT)
         };
         let growth = if signal >= CLEAR_SIGNAL { CLEAR_GROWTH } else { FAINT_GROWTH };
-        Choices { start, share, radii, rounds, growth, count_weight, search, surely, widest }
+        Choices {
+            start,
+            share,
+            radii,
+            rounds,
+            growth,
+            count_weight,
+            search,
+            together,
+            surely,
+            widest,
+        }
     }
 }
 
@@ -260,12 +279,12 @@ impl OfSearch {
 
 /// Below this, even centres that rounds move with all of the budget are closer than what a start finds.
 pub(super) const HIDING_SIGNAL: f64 = 3.0;
-/// Before even centres, ring rounds see where all records together are, if these are so many deviations of what the whole budget would put on a count;
+/// Before even centres, and before a map, ring rounds of one centre see where all records together are, if these are so many deviations of what the whole budget would put on a count;
 const SEEN_TOGETHER: f64 = 12.0;
-/// with what makes noise in a count that part of them, but between these shares,
+/// with what makes noise in a count that part of them, but between these shares.
 const TOGETHER: [f64; 2] = [0.1, 0.25];
-/// and in so many rounds: two find a box in a corner too seldom, and four find no more.
-const ROUNDS_TOGETHER: usize = 3;
+/// From so many on, a search for a box sees as well where a map should be finer.
+pub(super) const SEEN_BY_SEARCH: f64 = 100.0;
 /// Rounds of re-centring after rings. One halves how far a centre is off, more or less, where noise is long, and does all that can be done where it is short.
 const CLEAR_ROUNDS: usize = 3;
 const FAINT_ROUNDS: usize = 6;

@@ -7,16 +7,17 @@ use dp_mechanism::{Algorithm as _, Draws};
 use serde::{Deserialize, Serialize};
 
 use super::background::with_others;
-use super::even::{Even, part_around};
+use super::even::Even;
 use super::number;
 use super::on_map::OnMap;
 use super::params::{Asked, Choices, Start};
 use super::second::{AtSecond, Centres, SecondStart};
+use super::together::Together;
 use crate::map::{PrivateMap, PrivateMapSettings};
 use crate::passes::{Question, asks, is_inside, is_there};
 use crate::private_box::{BoxSearch, BoxState, FoundBox};
 use crate::recentring::{self, Recentring, RoundState, Rounds};
-use crate::rings::{self, RingPlan, RingRoundsSettings, RingState};
+use crate::rings::{self, RingPlan, RingState};
 use crate::{ClusterError, Clustering};
 
 /// Calibrated steps that spend all that the way has.
@@ -32,13 +33,22 @@ pub(super) struct Way {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum StartPlan {
     Rings(BoxSearch, RingPlan),
-    Map(BoxSearch, PrivateMap<AddRemove>, Option<Box<SecondStart>>),
-    /// The rings are those of one centre.
-    Even(Option<RingPlan>, Even),
+    Map(Part, PrivateMap<AddRemove>, Option<Box<SecondStart>>),
+    Even(Option<Together>, Even),
+}
+
+/// What finds the part of the box that a map is finer in.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Part {
+    Search(BoxSearch),
+    Together(Together),
 }
 
 /// No box found has a shorter diagonal: the shortest that a public one may have, over `2^49`.
 const SHORTEST: f64 = 1e-100;
+
+/// The part of the box that a map is finer in has sides of so many radii of the ball that most records are in: it is just around it.
+const SIDES: f64 = 2.0;
 
 /// The step of the receipt that pays for a map. Ring rounds bring their own.
 const MAP: &str = "map as a start";
@@ -49,6 +59,7 @@ const MAP: &str = "map as a start";
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) enum At {
     Box(BoxState),
+    Together(RingState),
     Rings(PublicBox, RingState),
     Map(PublicBox),
     Second(PublicBox, AtSecond),
@@ -69,14 +80,15 @@ impl Way {
         let public_seed = asked.settings.public_seed;
         let rest = 1.0 - choices.share - choices.search;
         let radii = rest * choices.radii;
-        let before: &[f64] = match choices.start {
-            Start::Even if choices.share > 0.0 => &[choices.share],
-            Start::Even => &[],
-            Start::Rings | Start::Map => &[choices.search, choices.share],
-        };
-        let mut parts = mu.split(&[before, &[radii, rest - radii]].concat())?.into_iter();
+        let shares = [choices.search, choices.share, radii, rest - radii];
+        // A step that gets nothing is left out.
+        let mut parts = mu
+            .split(&shares.into_iter().filter(|share| *share > 0.0).collect::<Vec<_>>())?
+            .into_iter();
         let mut part = || parts.next().expect("one for each share");
         let public_box = asked.public_box.clone();
+        let together =
+            |mu| Together::new(asked.public_box.clone(), records.unwrap_or(0), public_seed, mu);
         let start = match choices.start {
             Start::Rings => {
                 let [search, mu] = [part(), part()];
@@ -98,18 +110,17 @@ impl Way {
                     ..Default::default()
                 };
                 let map = PrivateMap::add_remove(public_box.clone(), asked.budget, settings)?;
-                let search = BoxSearch::new(&public_box, search, choices.surely)?;
-                StartPlan::Map(search, map, second)
+                let part = if choices.together {
+                    Part::Together(together(search)?)
+                } else {
+                    Part::Search(BoxSearch::new(&public_box, search, choices.surely)?)
+                };
+                StartPlan::Map(part, map, second)
             }
             Start::Even => {
+                let together = choices.together.then(|| together(part())).transpose()?;
                 let records = records.unwrap_or(0);
-                // Weights are chosen for many centres, and this is one.
-                let settings =
-                    RingRoundsSettings { count_weight: None, ..choices.ring_rounds(public_seed) };
-                let rings = (choices.share > 0.0)
-                    .then(|| RingPlan::around_the_middle(public_box.clone(), 1, settings, part()))
-                    .transpose()?;
-                StartPlan::Even(rings, Even::new(&public_box, asked.k, records, public_seed)?)
+                StartPlan::Even(together, Even::new(&public_box, asked.k, records, public_seed)?)
             }
         };
         let rounds = Rounds::without_splits(choices.rounds[1]);
@@ -129,12 +140,16 @@ impl Way {
     pub(super) fn spent(&self) -> Vec<Step> {
         let mut steps = match &self.start {
             StartPlan::Rings(search, rings) => vec![search.spent(), rings.spent()],
-            StartPlan::Map(search, map, second) => {
+            StartPlan::Map(part, map, second) => {
+                let part = match part {
+                    Part::Search(search) => search.spent(),
+                    Part::Together(together) => together.spent(),
+                };
                 let map = Step::sequential(MAP, vec![map.cost().spent().clone()]);
                 let second = second.iter().flat_map(|second| second.spent());
-                [search.spent(), map].into_iter().chain(second).collect()
+                [part, map].into_iter().chain(second).collect()
             }
-            StartPlan::Even(rings, _) => rings.iter().map(RingPlan::spent).collect(),
+            StartPlan::Even(together, _) => together.iter().map(Together::spent).collect(),
         };
         steps.push(self.recentring.spent());
         steps
@@ -149,8 +164,8 @@ impl Way {
     /// Whether it begins with the search for a box.
     pub(super) fn searches(&self) -> bool {
         match self.start {
-            StartPlan::Rings(..) | StartPlan::Map(..) => true,
-            StartPlan::Even(..) => false,
+            StartPlan::Rings(..) | StartPlan::Map(Part::Search(_), ..) => true,
+            StartPlan::Map(Part::Together(_), ..) | StartPlan::Even(..) => false,
         }
     }
 
@@ -163,15 +178,15 @@ impl Way {
     ) -> Result<(), TableError> {
         let box_of = |found: &PublicBox| is_inside(found, public_box).map(|()| found.clone());
         match (at, &self.start) {
-            (At::Box(state), StartPlan::Rings(..) | StartPlan::Map(..)) => {
+            (At::Box(state), StartPlan::Rings(..) | StartPlan::Map(Part::Search(_), ..)) => {
                 BoxSearch::fits(public_box, state, question)
             }
+            (
+                At::Together(state),
+                StartPlan::Map(Part::Together(together), ..) | StartPlan::Even(Some(together), _),
+            ) => together.fits(state, question),
             (At::Rings(found, state), StartPlan::Rings(_, rings)) => {
                 rings.finer_in(box_of(found)?).fits(state, question)
-            }
-            (At::Rings(found, state), StartPlan::Even(Some(rings), _)) => {
-                is_there("the box of the plan", found == public_box)?;
-                rings.fits(state, question)
             }
             (At::Second(found, at), StartPlan::Map(_, _, Some(second))) => {
                 second.fits(&box_of(found)?, at, question)
@@ -179,13 +194,13 @@ impl Way {
             (At::Map(found), StartPlan::Map(_, map, _)) => {
                 asks(question, &map.finer_in(&box_of(found)?).first().1)
             }
-            (At::Box(_) | At::Rings(..) | At::Map(_) | At::Second(..), _) => {
+            (At::Box(_) | At::Together(_) | At::Rings(..) | At::Map(_) | At::Second(..), _) => {
                 is_there("the start of the plan", false)
             }
             (At::Rounds { public_box: found, longest, state }, start) => {
                 let diagonal = found.diagonal();
-                if let StartPlan::Even(rings, _) = start {
-                    let is_all = rings.is_some() || longest.to_bits() == diagonal.to_bits();
+                if let StartPlan::Even(together, _) = start {
+                    let is_all = together.is_some() || longest.to_bits() == diagonal.to_bits();
                     is_there("the box of the plan", is_all && found == public_box)?;
                 }
                 StateError::unless_within("longest radius", *longest, [SHORTEST, diagonal])?;
@@ -196,18 +211,19 @@ impl Way {
 
     pub(super) fn first(&self, public_box: &PublicBox) -> (At, Question) {
         match &self.start {
-            StartPlan::Even(Some(rings), even) => {
-                let (state, question) = rings.first_of(even.records());
-                return (At::Rings(public_box.clone(), state), question);
+            StartPlan::Rings(..) | StartPlan::Map(Part::Search(_), ..) => {
+                let (state, question) = BoxSearch::first(public_box);
+                (At::Box(state), question)
+            }
+            StartPlan::Map(Part::Together(together), ..) | StartPlan::Even(Some(together), _) => {
+                let (state, question) = together.first();
+                (At::Together(state), question)
             }
             StartPlan::Even(None, even) => {
                 let start = even.start(public_box);
-                return self.rounds(public_box.clone(), public_box.diagonal(), start);
+                self.rounds(public_box.clone(), public_box.diagonal(), start)
             }
-            StartPlan::Rings(..) | StartPlan::Map(..) => {}
         }
-        let (state, question) = BoxSearch::first(public_box);
-        (At::Box(state), question)
     }
 
     pub(super) fn answer(
@@ -229,12 +245,27 @@ impl Way {
                     }
                 }
             }
-            (At::Box(state), StartPlan::Map(search, map, _)) => {
+            (At::Box(state), StartPlan::Map(Part::Search(search), map, _)) => {
                 match search.answer(state, widest, counted, draws) {
                     Next::Ask(state, question) => Next::Ask(At::Box(state), question),
-                    Next::Done(FoundBox { public_box, .. }) => {
-                        let ((), question) = map.finer_in(&public_box).first();
-                        Next::Ask(At::Map(public_box), question)
+                    Next::Done(FoundBox { public_box, .. }) => Self::map_in(public_box, map),
+                }
+            }
+            (At::Together(state), StartPlan::Map(Part::Together(together), map, _)) => {
+                match together.answer(state, counted, draws) {
+                    Next::Ask(state, question) => Next::Ask(At::Together(state), question),
+                    Next::Done(ball) => {
+                        Self::map_in(ball.part_of(&asked.public_box, SIDES, 1.0 / widest), map)
+                    }
+                }
+            }
+            (At::Together(state), StartPlan::Even(Some(together), even)) => {
+                match together.answer(state, counted, draws) {
+                    Next::Ask(state, question) => Next::Ask(At::Together(state), question),
+                    Next::Done(ball) => {
+                        let part = Even::part_around(&ball, &asked.public_box);
+                        let start = even.start(&part);
+                        self.last(asked.public_box.clone(), part.diagonal(), start)
                     }
                 }
             }
@@ -258,17 +289,6 @@ impl Way {
                         let (reach, noise) = (Some(reach), Some(noise));
                         let start = recentring::Start { reach, noise, of_cells, ..start };
                         self.last(last_box.clone(), public_box.diagonal(), start)
-                    }
-                }
-            }
-            (At::Rings(public_box, state), StartPlan::Even(Some(rings), even)) => {
-                match rings.answer(state, counted, draws) {
-                    Next::Ask(state, question) => Next::Ask(At::Rings(public_box, state), question),
-                    Next::Done(rings::Found { clustering, reach, .. }) => {
-                        let centre = clustering.centres.view().coords().to_vec();
-                        let part = part_around(&public_box, &centre, reach);
-                        let start = even.start(&part);
-                        self.last(public_box, part.diagonal(), start)
                     }
                 }
             }
@@ -312,6 +332,11 @@ impl Way {
             }
             _ => unreachable!("a state is bound to its plan"),
         }
+    }
+
+    fn map_in(part: PublicBox, map: &PrivateMap<AddRemove>) -> Asks {
+        let ((), question) = map.finer_in(&part).first();
+        Next::Ask(At::Map(part), question)
     }
 
     /// What the last rounds ask first.

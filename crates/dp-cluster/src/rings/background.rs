@@ -211,6 +211,7 @@ mod tests {
         for count in &mut counts {
             *count += rng.random_range(-104..=104);
         }
+        let counts: Vec<f64> = counts.into_iter().map(|count| count as f64).collect();
         let groups = Groups::new(&layout, &counts, count_noise, false, f64::INFINITY);
         // Groups of these clusters are around their centres.
         let means = groups.all.iter().flat_map(|group| layout.centre(group.centre)).copied();

@@ -65,7 +65,7 @@ impl Groups {
     /// `apart` from each other. `alone` says that there is one cluster.
     pub(super) fn new(
         layout: &Layout,
-        noisy_counts: &[i64],
+        noisy_counts: &[f64],
         count_noise: f64,
         alone: bool,
         apart: f64,
@@ -83,7 +83,7 @@ impl Groups {
     /// hyperplane, then without the one before it, up to the ring as a whole: a cluster that some hyperplane cuts is found by the others.
     fn near(
         layout: &Layout,
-        noisy_counts: &[i64],
+        noisy_counts: &[f64],
         count_noise: f64,
         alone: bool,
         near: f64,
@@ -102,7 +102,7 @@ impl Groups {
                 let cells = layout.ring(centre, ring);
                 let counts = noisy_counts[cells.clone()].iter();
                 let mut rests: Vec<Rest> =
-                    counts.map(|&count| Rest { count: count as f64, cells: 1.0 }).collect();
+                    counts.map(|&count| Rest { count, cells: 1.0 }).collect();
                 for planes in (0..=layout.planes[centre]).rev() {
                     for (place, rest) in rests.iter_mut().take(1 << planes).enumerate() {
                         let least = deviations(ring) * count_noise * rest.cells.sqrt();
@@ -377,9 +377,9 @@ mod tests {
         let labels = Labels::nearest(public_box, centres);
         let cells = RingCells { labels, nearly_all, normals: vec![1.0, 0.0], planes: vec![0; 4] };
         let layout = cells.layout().expect("cells of a plan");
-        let mut counts = vec![0; layout.len()];
+        let mut counts = vec![0.0; layout.len()];
         for (centre, ring, count) in
-            [(0, 11, 100), (1, 10, 41), (1, 11, 41), (2, 11, 20), (3, 11, 50)]
+            [(0, 11, 100.0), (1, 10, 41.0), (1, 11, 41.0), (2, 11, 20.0), (3, 11, 50.0)]
         {
             counts[layout.ring(centre, ring).start] = count;
         }
@@ -406,15 +406,15 @@ mod tests {
     fn what_is_left_of_two_rings_is_one_group() {
         let layout = cells().layout().expect("cells of a plan");
         let cell = |centre, ring, half| layout.ring(centre, ring).start + half;
-        let mut counts = vec![0; layout.len()];
+        let mut counts = vec![0.0; layout.len()];
         // Enough for a group is 27 in a cell, 38 in two, 46 in three and 53 in four.
         for (centre, ring, halves) in [
-            (0, 10, [10, 5]),
-            (0, 11, [12, 3]),
-            (1, 9, [1, 2]),
-            (1, 10, [200, 26]),
-            (1, 11, [17, 19]),
-            (1, 12, [16, 20]),
+            (0, 10, [10.0, 5.0]),
+            (0, 11, [12.0, 3.0]),
+            (1, 9, [1.0, 2.0]),
+            (1, 10, [200.0, 26.0]),
+            (1, 11, [17.0, 19.0]),
+            (1, 12, [16.0, 20.0]),
         ] {
             counts[layout.ring(centre, ring)].copy_from_slice(&halves);
         }
@@ -435,8 +435,8 @@ mod tests {
             [[3.0, 2.0], [36.0, 2.0], [15.0, 2.0]]
         );
         // Too few for so many cells are no group.
-        counts[cell(1, 11, 0)] = 0;
-        counts[cell(1, 12, 1)] = 0;
+        counts[cell(1, 11, 0)] = 0.0;
+        counts[cell(1, 12, 1)] = 0.0;
         assert_eq!(Groups::new(&layout, &counts, 10.0, false, f64::INFINITY).all.len(), 1);
     }
 
@@ -446,15 +446,15 @@ mod tests {
         let layout = cells().layout().expect("cells of a plan");
         // Enough is 27 in a cell, and 41 far beyond.
         for (ring, apart, least) in
-            [(15, f64::INFINITY, 27), (16, f64::INFINITY, 41), (15, layout.radii()[14], 41)]
+            [(15, f64::INFINITY, 27.0), (16, f64::INFINITY, 41.0), (15, layout.radii()[14], 41.0)]
         {
-            let found = |count: i64| {
-                let mut counts = vec![0; layout.len()];
-                counts[layout.ring(0, 10).start] = 1_000;
+            let found = |count: f64| {
+                let mut counts = vec![0.0; layout.len()];
+                counts[layout.ring(0, 10).start] = 1_000.0;
                 counts[layout.ring(1, ring).start] = count;
                 Groups::new(&layout, &counts, 10.0, false, apart).all.len() == 2
             };
-            assert!(!found(least - 1) && found(least), "{ring} {apart}");
+            assert!(!found(least - 1.0) && found(least), "{ring} {apart}");
         }
     }
 

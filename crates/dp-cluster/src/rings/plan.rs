@@ -18,7 +18,7 @@ use crate::clustering::{inside, labelled_weights, records};
 use crate::coreset::PrivateCoreset;
 use crate::kmeans::{KMeans, KMeansSettings};
 use crate::nearest::assign;
-use crate::passes::{LARGEST, Question, are_in, asks};
+use crate::passes::{LARGEST, Question, are_in, asks, is_there};
 use crate::public_coins::{Purpose, public_generator};
 use crate::recentring::{Hint, Labels};
 use crate::sized_sum::NO_GROUP;
@@ -93,6 +93,15 @@ pub(crate) struct RingState {
     apart: f64,
     /// How much of the solver's public randomness is used.
     solver_words: u128,
+    /// Of rounds around one centre so far, if no cell had records for sure, so that it stayed where it is.
+    unseen: Option<Unseen>,
+}
+
+/// The last so many rounds together: of each cell, the mean of its noisy counts by precision.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Unseen {
+    rounds: usize,
+    counts: Vec<f64>,
 }
 
 /// What all rounds have found: released values only.
@@ -228,8 +237,16 @@ impl RingPlan {
         let part = &self.part;
         let reach = 0.5 * part.diagonal();
         let apart = part.diagonal();
-        let state =
-            RingState { number: 0, total, centres, groups: None, reach, apart, solver_words: 0 };
+        let state = RingState {
+            number: 0,
+            total,
+            centres,
+            groups: None,
+            reach,
+            apart,
+            solver_words: 0,
+            unseen: None,
+        };
         let question = Question::ring_cells(self.cells(&state, Hint(None)));
         (state, question)
     }
@@ -252,6 +269,13 @@ impl RingPlan {
         #[allow(clippy::cast_precision_loss, reason = "a number of words, far below the limit")]
         within("words of the solver", state.solver_words as f64, [0.0, MOST_WORDS])?;
         let cells = self.cells(state, Hint(None));
+        if let Some(Unseen { rounds, counts }) = &state.unseen {
+            is_there("rounds that saw nothing", self.k == 1 && state.groups.is_none())?;
+            within("rounds that saw nothing", *rounds as f64, [1.0, state.number as f64])?;
+            StateError::unless_equal("number of cells", counts.len(), cells.entries())?;
+            let counts = counts.iter().copied();
+            StateError::unless_all_within("count of a cell", counts, [-LARGEST, LARGEST])?;
+        }
         let Some(groups) = &state.groups else {
             return asks(question, &Question::ring_cells(cells));
         };
@@ -275,9 +299,12 @@ impl RingPlan {
         let layout = asked.layout().expect("cells of this plan");
         let Some(groups) = state.groups.take() else {
             let counts = round.noisy_counts(t, &counted.entries, draws);
-            let (noise, alone) = (round.count_noise(), self.k == 1);
-            let groups = Groups::new(&layout, &counts, noise, alone, state.apart);
+            let counts = counts.into_iter().map(|count| count as f64).collect();
+            let (unseen, noise) = self.with_those_before(state.unseen.take(), counts, t);
+            let alone = self.k == 1;
+            let groups = Groups::new(&layout, &unseen.counts, noise, alone, state.apart);
             if groups.all.is_empty() {
+                state.unseen = alone.then_some(unseen);
                 return self.nothing_seen(state, &layout);
             }
             let sums = groups.sums(asked, &layout, round);
@@ -330,6 +357,25 @@ impl RingPlan {
         });
         state.centres = next;
         self.next(state, of_cells, seen)
+    }
+
+    /// Noisy counts of this round and those of the same cells from before, and the standard deviation of their noise.
+    fn with_those_before(
+        &self,
+        before: Option<Unseen>,
+        mut counts: Vec<f64>,
+        t: usize,
+    ) -> (Unseen, f64) {
+        let precision = |round: &RingRound| round.count_noise().powi(-2);
+        let here = precision(&self.rounds[t]);
+        let Some(Unseen { rounds, counts: means }) = before else {
+            return (Unseen { rounds: 1, counts }, self.rounds[t].count_noise());
+        };
+        let there: f64 = self.rounds[t - rounds..t].iter().map(precision).sum();
+        for (count, mean) in counts.iter_mut().zip(means) {
+            *count = (*count * here + mean * there) / (here + there);
+        }
+        (Unseen { rounds: rounds + 1, counts }, (here + there).sqrt().recip())
     }
 
     /// Nobody says who is where: the centres of the round before, in the end as many as wanted, and their shares.
@@ -505,6 +551,44 @@ mod tests {
         let fewer = planes(5000)[0];
         assert!(fewer < most && fits(fewer) && !fits(fewer + 1), "{fewer} of {most}");
         assert!(planes(5000).iter().all(|&planes| planes == fewer));
+    }
+
+    /// Rounds around one centre count together by the precision of each, and a state that says something else of them is none of a run.
+    #[test]
+    fn rounds_that_saw_nothing_count_with_the_next() {
+        let public_box = PublicBox::cube(2, -1.0, 1.0).expect("valid");
+        let settings = RingRoundsSettings { growth: 2.0, ..Default::default() };
+        let plan = |k| {
+            let mu = Mu::new(1.0).expect("valid");
+            RingPlan::around_the_middle(public_box.clone(), k, settings, mu).expect("valid")
+        };
+        let one = plan(1);
+        let noise: Vec<f64> = one.rounds.iter().map(RingRound::count_noise).collect();
+        let (first, of_first) = one.with_those_before(None, vec![3.0], 0);
+        assert_eq!((first.rounds, of_first.to_bits()), (1, noise[0].to_bits()));
+        let (second, of_both) = one.with_those_before(Some(first), vec![6.0], 1);
+        let (third, of_all) = one.with_those_before(Some(second), vec![-1.0], 2);
+        // Each has twice the budget of the one before.
+        assert!((third.counts[0] - (3.0 + 2.0 * 6.0 - 4.0) / 7.0).abs() < 0.1, "{third:?}");
+        assert!((of_both / noise[0] - 3_f64.recip().sqrt()).abs() < 0.01, "{of_both}");
+        assert!((of_all / noise[0] - 7_f64.recip().sqrt()).abs() < 0.01, "{of_all}");
+        let fits = |plan: &RingPlan, number, unseen| {
+            let state = RingState { number, unseen: Some(unseen), ..plan.first_of(100).0 };
+            let question = Question::ring_cells(plan.cells(&state, Hint(None)));
+            plan.fits(&state, &question).is_ok()
+        };
+        let of = |rounds, counts: f64| Unseen { rounds, counts: vec![counts; RINGS] };
+        assert!(fits(&one, 2, of(1, 5.0)) && fits(&one, 2, of(2, -5.0)));
+        assert!(!fits(&one, 0, of(1, 5.0)) && !fits(&one, 2, of(0, 5.0)));
+        assert!(!fits(&one, 2, of(3, 5.0)) && !fits(&one, 2, of(1, f64::NAN)));
+        assert!(!fits(&one, 2, of(1, f64::INFINITY)));
+        assert!(!fits(&one, 2, Unseen { rounds: 1, counts: vec![5.0; RINGS - 1] }));
+        let three = plan(3);
+        let unseen = Unseen {
+            rounds: 1,
+            counts: vec![0.0; three.cells(&three.first_of(100).0, Hint(None)).entries()],
+        };
+        assert!(!fits(&three, 0, unseen));
     }
 
     /// In the last round: of a centre whose cells need many records, one plane if its halves would still be seen, and two if it has nearly twice the

@@ -252,6 +252,12 @@ fn every_number_and_list_of_a_state_has_limits() {
     let mut of_even = [&of_rounds[..], &of_moves, &of_ring_rounds, &["reach huge"]].concat();
     of_even.sort_unstable();
     has("k-means from even centres", may_be_anything(plan, &points), &of_even);
+    // A map of few records, in the part of the box that all of them are in.
+    let plan = PrivateKMeans::new(cube(2), 3, budget(), PrivateKMeansSettings::default());
+    let plan = plan.expect("valid");
+    let mut of_few = [&of_rounds[..], &of_ring_rounds].concat();
+    of_few.sort_unstable();
+    has("k-means from a map of few", may_be_anything(plan, &points), &of_few);
     found.retain(|(_, names, want)| names != want);
     assert_eq!(found, []);
 }
