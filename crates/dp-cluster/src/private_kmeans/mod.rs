@@ -157,19 +157,19 @@
 //! |---|---|---|---|
 //! | separate; 1,000; 2; 12 | 44 (229) | 30 times: 94 (175,000) | 15,000 (225,000) |
 //! | a grid; 6,000; 2; 100 | 1.9 (2.1) | 1,000 times: 3.3 (10) | 11,000,000 (62,000,000) |
-//! | of other widths; 4,000; 3; 40 | 15 (24) | 100 times: 21 (2,150,000) | 1,100,000 (3,000,000) |
-//! | sizes 100 : 10 : 1; 4,000; 4; 24 | 14 (33) | 10 times: 15 (71) | 3,000 (29,000) |
-//! | overlapping; 2,000; 5; 15 | 4.7 (7.1) | 10 times: 4.9 (14) | 408 (1,670) |
-//! | tight; 3,000; 20; 15 | 396 (552) | 10 times: 383 (498) | 56,000 (72,000) |
-//! | anywhere; 1,000; 1; 30 | 1.6 (288) | 20 times: 7.1 (315) | 212 (341) |
+//! | of other widths; 4,000; 3; 40 | 15 (24) | 100 times: 16 (58) | 1,100,000 (3,000,000) |
+//! | sizes 100 : 10 : 1; 4,000; 4; 24 | 14 (33) | 10 times: 20 (113) | 3,000 (29,000) |
+//! | overlapping; 2,000; 5; 15 | 4.7 (7.1) | 10 times: 5.2 (34) | 408 (1,670) |
+//! | tight; 3,000; 20; 15 | 396 (552) | 10 times: 391 (622) | 56,000 (72,000) |
+//! | anywhere; 1,000; 1; 30 | 1.21 (1.33) | 20 times: 6.7 (315) | 212 (341) |
 //!
-//! One release in eighty of these misses the part, and costs what the box costs. So few clusters of so few records that only some are seen, on a map, 40 sets each; before, a search for a box looked for the part:
+//! Where there are 1,000 records, one release in twenty to forty misses the part, and costs what the box costs. So few clusters of so few records that only some are seen, on a map, 40 sets each; before, a search for a box looked for the part:
 //!
 //! | data: records, dimensions, `k` | right box | too wide | that, by a search |
 //! |---|---|---|---|
 //! | one heap; 400; 2; 3 | 3.1 (27) | 30 times: 2.5 (19) | 13 (4,900) |
-//! | separate; 600; 2; 5 | 40 (259) | 10 times: 58 (452) | 82 (1,620) |
-//! | separate; 800; 1; 4 | 8.7 (487) | 20 times: 18 (972) | 273 (180,000) |
+//! | separate; 600; 2; 5 | 40 (259) | 10 times: 60 (452) | 82 (1,620) |
+//! | separate; 800; 1; 4 | 8.6 (487) | 20 times: 15 (972) | 273 (180,000) |
 //! | heavy tails; 1,000; 2; 5 | 11 (76) | 5 times: 15 (80) | 27 (556) |
 //!
 //! Few records on a plane, planted clusters at least ten deviations apart, `delta = n^-1.5`, squared inertia over that of k-means without privacy: mean over 60 sets,

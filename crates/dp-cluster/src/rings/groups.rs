@@ -16,11 +16,11 @@ const LEAST: f64 = 2.0;
 /// And this part of the largest that noise alone is expected to make of so many. A few groups of noise, of small weight, cost less than small
 /// clusters that are missed.
 const OF_LARGEST: f64 = 0.82;
-/// But where there is one cluster, a group of noise far away costs much, and there is no small one to miss.
-const OF_LARGEST_ALONE: f64 = 1.3;
-
 /// Nor may one be further from a centre than nearly all records are from each other, where it costs more than all else.
 const OF_LARGEST_BEYOND: f64 = 1.25;
+
+/// The same where there is one cluster: a group of noise far away costs much, as records then seem to reach as far, and there is no small one to miss.
+const ALONE: [f64; 2] = [1.3, 2.0];
 
 /// The records of a centre may hide in its cells if they have so many that it is likelier by this, as a logarithm, that there are some than that there are none,
 const LIKELIER: f64 = 1.0;
@@ -31,6 +31,8 @@ const OF_USUAL: f64 = 0.5;
 
 /// A few groups of noise do not say how far records are.
 const MOST: f64 = 0.9;
+/// But those of one centre are further than their groups where the next two rings seem to have so many deviations of noise.
+const FURTHER: f64 = 2.0;
 /// Nor may one be so many times further from a centre than that: beside clusters that are near each other and tight, it costs more than all they have. Measured.
 const BEYOND: f64 = 32.0;
 
@@ -88,10 +90,8 @@ impl Groups {
         alone: bool,
         near: f64,
     ) -> Self {
-        let of_largest = if alone { OF_LARGEST_ALONE } else { OF_LARGEST };
-        let beyond = of_largest.max(OF_LARGEST_BEYOND);
-        let [least, beyond] =
-            [of_largest, beyond].map(|of| (of * largest_noise(layout)).max(LEAST));
+        let of_largest = if alone { ALONE } else { [OF_LARGEST, OF_LARGEST_BEYOND] };
+        let [least, beyond] = of_largest.map(|of| (of * largest_noise(layout)).max(LEAST));
         let begins = |ring: usize| if ring == 0 { 0.0 } else { layout.radii()[ring - 1] };
         let deviations = |ring: usize| if begins(ring) < near { least } else { beyond };
         let rings = layout.rings();
@@ -295,6 +295,16 @@ impl Groups {
         layout.radii()[ring_up_to(&self.of_rings(layout), MOST)]
     }
 
+    /// The same of one centre, or twice that where the next two rings have more than noise, if not enough to be a group.
+    pub(super) fn reach_alone(&self, layout: &Layout, count_noise: f64) -> f64 {
+        let ring = ring_up_to(&self.of_rings(layout), MOST);
+        let counts = self.of_all_rings(layout);
+        let next = counts[ring + 1..].iter().take(2);
+        let noise = count_noise * (next.len() as f64).sqrt();
+        let is_further = next.sum::<f64>() > FURTHER * noise;
+        layout.radii()[ring + usize::from(is_further)]
+    }
+
     /// The radius of the outermost ring with a group that is more than noise anywhere, if there is one.
     pub(super) fn farthest(&self, layout: &Layout, count_noise: f64) -> Option<f64> {
         let least = OF_LARGEST_BEYOND * largest_noise(layout) * count_noise;
@@ -455,6 +465,39 @@ mod tests {
                 Groups::new(&layout, &counts, 10.0, false, apart).all.len() == 2
             };
             assert!(!found(least - 1.0) && found(least), "{ring} {apart}");
+        }
+    }
+
+    /// Of one centre: rings that noise hides, next to groups, are within reach, and what noise makes far away is not a group as soon as it would be near.
+    #[test]
+    fn one_centre_reaches_as_far_as_records_seem_to() {
+        let public_box = PublicBox::cube(2, -10.0, 10.0).expect("valid");
+        let nearly_all = public_box.diagonal();
+        let labels = Labels::nearest(public_box, vec![0.0, 0.0]);
+        let cells = RingCells { labels, nearly_all, normals: vec![1.0, 0.0], planes: vec![0] };
+        let layout = cells.layout().expect("cells of a plan");
+        let of = |others: &[(usize, f64)], apart: f64| {
+            let mut counts = vec![0.0; layout.len()];
+            counts[10] = 100.0;
+            others.iter().for_each(|&(ring, count)| counts[ring] = count);
+            Groups::new(&layout, &counts, 10.0, true, apart)
+        };
+        let reach = |others: &[(usize, f64)]| {
+            let groups = of(others, f64::INFINITY);
+            assert_eq!(groups.all.len(), 1, "{:?}", groups.all);
+            layout.radii().iter().position(|&r| r >= groups.reach_alone(&layout, 10.0))
+        };
+        // 28 in two rings is more than noise, and 50 would be a group.
+        assert_eq!(reach(&[]), Some(10));
+        assert_eq!(reach(&[(11, 14.0), (12, 14.0)]), Some(10));
+        assert_eq!(reach(&[(11, 15.0), (12, 14.0)]), Some(11));
+        assert_eq!(reach(&[(11, 20.0), (12, 25.0), (13, 20.0)]), Some(11));
+        assert_eq!(reach(&[(12, 14.0), (13, 35.0)]), Some(10));
+        // Noise makes 27.5 of this, and 36 is a group: 55 beyond where records are.
+        let apart = layout.radii()[12];
+        for (ring, least) in [(12, 36.0), (13, 56.0)] {
+            assert_eq!(of(&[(ring, least - 1.0)], apart).all.len(), 1, "{ring}");
+            assert_eq!(of(&[(ring, least)], apart).all.len(), 2, "{ring}");
         }
     }
 

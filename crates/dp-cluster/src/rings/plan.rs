@@ -313,7 +313,11 @@ impl RingPlan {
         };
         let sums = round.noisy_sums(t, &counted.entries, public_box.dim(), draws);
         let (mut means, variances) = groups.means(&layout, &sums, round, public_box);
-        state.reach = groups.reach(&layout);
+        state.reach = if self.k == 1 {
+            groups.reach_alone(&layout, round.count_noise())
+        } else {
+            groups.reach(&layout)
+        };
         if t == 0 && !self.at_centres {
             // All are around one centre.
             let farthest = groups.farthest(&layout, round.count_noise());
