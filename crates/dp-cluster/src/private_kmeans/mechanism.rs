@@ -141,7 +141,7 @@ enum Stand {
     },
 }
 
-/// Seven passes for the box and two for each ring round or one for a map, after which a second start may take up to seven, and two for each
+/// Up to seven passes for the box and two for each ring round or one for a map, after which a second start may take up to seven, and two for each
 /// round; where so few are counted that it looks for no clusters, one pass, up to six for the part of the box that all are in, and two for each round.
 impl ByPasses for PrivateKMeans {
     type Question = Question;

@@ -30,7 +30,7 @@
 //! 2. All cells are counted, empty or not, with noise of standard deviation `s / w`. Those beyond what noise explains are groups; in rings beyond the part
 //!    it takes more, since a group of noise there costs more than all else; also further from a centre than twice as far as the first round has surely seen records,
 //!    or 32 times as far as nine records in ten of this round are. Where one cluster is wanted and there is no group, the centre stays, and the noisy counts are looked at once more together with
-//!    those of the next round.
+//!    those of the next round; a group beyond what the first round has seen takes twice what noise alone is expected to make.
 //! 3. What is left is looked at without the last hyperplane, then without the one before it, up to whole rings: cells whose noisy counts
 //!    together are beyond what noise explains are a group too. So a cluster that some hyperplane cuts is found by the others. What is left then of two rings
 //!    next to each other is looked at together, so that one across the end of a ring is found as well.
