@@ -298,10 +298,13 @@ impl Groups {
     /// The same of one centre, or twice that where the next two rings have more than noise, if not enough to be a group.
     pub(super) fn reach_alone(&self, layout: &Layout, count_noise: f64) -> f64 {
         let ring = ring_up_to(&self.of_rings(layout), MOST);
+        let (rings, centres) = (layout.rings(), layout.planes.len());
+        // Between rounds there may be two centres.
         let counts = self.of_all_rings(layout);
-        let next = counts[ring + 1..].iter().take(2);
-        let noise = count_noise * (next.len() as f64).sqrt();
-        let is_further = next.sum::<f64>() > FURTHER * noise;
+        let next = (ring + 1..rings).take(2);
+        let noise = count_noise * ((next.len() * centres) as f64).sqrt();
+        let of_centres = |ring| counts[ring..].iter().step_by(rings).sum::<f64>();
+        let is_further = next.map(of_centres).sum::<f64>() > FURTHER * noise;
         layout.radii()[ring + usize::from(is_further)]
     }
 
@@ -474,8 +477,8 @@ mod tests {
         let public_box = PublicBox::cube(2, -10.0, 10.0).expect("valid");
         let nearly_all = public_box.diagonal();
         let labels = Labels::nearest(public_box, vec![0.0, 0.0]);
-        let cells = RingCells { labels, nearly_all, normals: vec![1.0, 0.0], planes: vec![0] };
-        let layout = cells.layout().expect("cells of a plan");
+        let one = RingCells { labels, nearly_all, normals: vec![1.0, 0.0], planes: vec![0] };
+        let layout = one.layout().expect("cells of a plan");
         let of = |others: &[(usize, f64)], apart: f64| {
             let mut counts = vec![0.0; layout.len()];
             counts[10] = 100.0;
@@ -493,6 +496,25 @@ mod tests {
         assert_eq!(reach(&[(11, 15.0), (12, 14.0)]), Some(11));
         assert_eq!(reach(&[(11, 20.0), (12, 25.0), (13, 20.0)]), Some(11));
         assert_eq!(reach(&[(12, 14.0), (13, 35.0)]), Some(10));
+        // Of two centres, in the last rings and before them.
+        let two = cells().layout().expect("cells of a plan");
+        let last = two.rings() - 1;
+        for (ring, next, want) in
+            [(last, 35.0, last), (last - 1, 35.0, last), (last - 1, 20.0, last - 1)]
+        {
+            let groups = Groups {
+                all: vec![Group { centre: 1, ring, count: 100.0 }],
+                of_cell: vec![NO_GROUP; layout.len()],
+                left: (0..2 * two.rings())
+                    .map(|i| Rest {
+                        count: if i == last || i == last + 1 { next } else { 0.0 },
+                        cells: 1.0,
+                    })
+                    .collect(),
+            };
+            let reach = groups.reach_alone(&two, 10.0);
+            assert_eq!(reach.to_bits(), two.radii()[want].to_bits(), "{ring} {next}");
+        }
         // Noise makes 27.5 of this, and 36 is a group: 55 beyond where records are.
         let apart = layout.radii()[12];
         for (ring, least) in [(12, 36.0), (13, 56.0)] {
