@@ -482,7 +482,9 @@ mod tests {
         let of = |others: &[(usize, f64)], apart: f64| {
             let mut counts = vec![0.0; layout.len()];
             counts[10] = 100.0;
-            others.iter().for_each(|&(ring, count)| counts[ring] = count);
+            for &(ring, count) in others {
+                counts[ring] = count;
+            }
             Groups::new(&layout, &counts, 10.0, true, apart)
         };
         let reach = |others: &[(usize, f64)]| {
