@@ -19,6 +19,8 @@ const OF_LARGEST: f64 = 0.82;
 /// Nor may one be further from a centre than nearly all records are from each other, where it costs more than all else.
 const OF_LARGEST_BEYOND: f64 = 1.25;
 
+/// A group has a record, also where its count is the mean of several.
+const ONE: f64 = 1.0;
 /// The same where there is one cluster: a group of noise far away costs much, as records then seem to reach as far, and there is no small one to miss.
 const ALONE: [f64; 2] = [1.3, 2.0];
 
@@ -106,7 +108,7 @@ impl Groups {
                 for planes in (0..=layout.planes[centre]).rev() {
                     for (place, rest) in rests.iter_mut().take(1 << planes).enumerate() {
                         let least = deviations(ring) * count_noise * rest.cells.sqrt();
-                        if rest.cells > 0.0 && rest.count > least {
+                        if rest.cells > 0.0 && rest.count > least && rest.count >= ONE {
                             let number = u32::try_from(groups.all.len()).expect("one per cell");
                             let here = &mut groups.of_cell[cells.clone()];
                             let here = here.iter_mut().skip(place).step_by(1 << planes);
@@ -145,7 +147,7 @@ impl Groups {
             let [inner, outer] = [ring - 1, ring].map(|ring| self.left[first + ring]);
             let (count, cells) = (inner.count + outer.count, inner.cells + outer.cells);
             let is_left = inner.cells > 0.0 && outer.cells > 0.0;
-            if is_left && count > deviations(ring) * count_noise * cells.sqrt() {
+            if is_left && count >= ONE && count > deviations(ring) * count_noise * cells.sqrt() {
                 let number = u32::try_from(self.all.len()).expect("one per cell");
                 let here = layout.ring(centre, ring - 1).start..layout.ring(centre, ring).end;
                 let here = self.of_cell[here].iter_mut();
@@ -275,7 +277,7 @@ impl Groups {
         self.all.iter().try_for_each(|group| {
             within("centre of a group", group.centre as f64, [0.0, centres as f64 - 1.0])?;
             within("ring of a group", group.ring as f64, [0.0, layout.rings() as f64 - 1.0])?;
-            within("count of a group", group.count, [1.0, LARGEST])
+            within("count of a group", group.count, [ONE, LARGEST])
         })?;
         self.left.iter().try_for_each(|rest| {
             within("count of no group", rest.count, [-LARGEST, LARGEST])?;
