@@ -23,7 +23,12 @@ pub fn same_bits<O: PartialEq + Serialize>(a: &O, b: &O) -> bool {
 
 /// What tells outputs apart.
 pub(crate) fn bytes<O: Serialize>(output: &O) -> Vec<u8> {
-    postcard::to_allocvec(output).expect("outputs can be serialised")
+    append(output, Vec::new())
+}
+
+/// The same, behind those of others.
+pub(crate) fn append<O: Serialize>(output: &O, others: Vec<u8>) -> Vec<u8> {
+    postcard::to_extend(output, others).expect("outputs can be serialised")
 }
 
 #[cfg(test)]

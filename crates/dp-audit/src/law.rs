@@ -203,29 +203,28 @@ impl<O: Ord> Law<O> {
     /// Rényi divergence of order `alpha > 1` of this law from the other; infinite if some output
     /// is possible here and impossible there.
     pub fn renyi(&self, other: &Self, alpha: f64) -> f64 {
-        if !self.speaks_of(other) {
-            return f64::INFINITY;
-        }
-        let log_sum = self
-            .iter()
-            .filter(|(_, p)| *p > 0.0)
-            .map(|(output, p)| alpha * p.ln() + (1.0 - alpha) * other.probability(output).ln());
-        let terms: Vec<f64> = log_sum.collect();
-        let largest = terms.iter().copied().fold(f64::NEG_INFINITY, worse);
-        if largest == f64::INFINITY {
-            return f64::INFINITY;
-        }
-        let sum: f64 = terms.iter().map(|term| (term - largest).exp()).sum();
-        (largest + sum.ln()) / (alpha - 1.0)
+        self.logarithms(other).map_or(f64::INFINITY, |both| renyi(&both, alpha))
     }
 
     /// The least `rho` with `D_alpha <= alpha rho` in both directions, over a grid of orders from
     /// just above 1 to 1000: a lower bound of the zero-concentrated loss, tight up to the grid.
     pub fn zcdp(&self, other: &Self) -> f64 {
+        let (Some(forward), Some(backward)) = (self.logarithms(other), other.logarithms(self))
+        else {
+            return f64::INFINITY;
+        };
         (0..120)
             .map(|step| 1.0 + 1e-3 * 1.123_f64.powi(step))
-            .map(|alpha| worse(self.renyi(other, alpha), other.renyi(self, alpha)) / alpha)
+            .map(|alpha| worse(renyi(&forward, alpha), renyi(&backward, alpha)) / alpha)
             .fold(0.0, worse)
+    }
+
+    /// The logarithms of the probabilities, here and there, of all outputs that are possible here; nothing if the difference does not speak of
+    /// neighbours.
+    fn logarithms(&self, other: &Self) -> Option<Vec<(f64, f64)>> {
+        let possible = self.iter().filter(|(_, p)| *p > 0.0);
+        let both = possible.map(|(output, p)| (p.ln(), other.probability(output).ln()));
+        self.speaks_of(other).then(|| both.collect())
     }
 
     /// The trade-off curve of telling this law (null) from the other: corners `(false positive
@@ -253,6 +252,17 @@ impl<O: Ord> Law<O> {
         }
         corners
     }
+}
+
+/// The divergence of order `alpha`, from the logarithms of the probabilities.
+fn renyi(both: &[(f64, f64)], alpha: f64) -> f64 {
+    let term = |(p, q): &(f64, f64)| alpha * p + (1.0 - alpha) * q;
+    let largest = both.iter().map(term).fold(f64::NEG_INFINITY, worse);
+    if largest == f64::INFINITY {
+        return f64::INFINITY;
+    }
+    let sum: f64 = both.iter().map(|both| (term(both) - largest).exp()).sum();
+    (largest + sum.ln()) / (alpha - 1.0)
 }
 
 #[cfg(test)]

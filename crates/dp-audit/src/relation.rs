@@ -1,12 +1,14 @@
 //! Which two data sets an audit may hold against which receipt.
 
+use std::cmp::Ordering;
 use std::fmt;
+use std::ops::Range;
 
 use dp_accounting::{AnyRelation, Receipt, Relation};
 use dp_mechanism::Source;
 use serde::Serialize;
 
-use crate::bits::bytes;
+use crate::bits::append;
 use crate::promises::Promises;
 use crate::{Law, Window, exact_law};
 
@@ -101,14 +103,19 @@ impl<'a, D: ?Sized> Neighbours<'a, D> {
         relation: L,
         records: impl Fn(&D) -> Vec<R> + 'a,
     ) -> Self {
+        let one_each =
+            move |data: &D| records(data).into_iter().map(|record| (record, 1)).collect();
+        Self::of_counts(relation, one_each)
+    }
+
+    /// The same of records that come with how many of them there are: a table of millions is quickly told.
+    pub fn of_counts<L: Relation, R: Serialize>(
+        relation: L,
+        records: impl Fn(&D) -> Vec<(R, usize)> + 'a,
+    ) -> Self {
         let compared = relation.any();
-        let sorted = move |data: &D| {
-            let mut all: Vec<Vec<u8>> = records(data).iter().map(bytes).collect();
-            all.sort_unstable();
-            all
-        };
         let tried = move |a: &D, b: &D| {
-            let (first, second) = in_one_only(&sorted(a), &sorted(b));
+            let (first, second) = in_one_only(&Records::new(records(a)), &Records::new(records(b)));
             let fits = match compared {
                 AnyRelation::AddRemove => first + second == 1,
                 AnyRelation::AddOnly => (first, second) == (1, 0),
@@ -173,14 +180,53 @@ impl<'a, D: ?Sized> Neighbours<'a, D> {
     }
 }
 
-/// How many of two sorted lists are in one of them only.
-fn in_one_only(a: &[Vec<u8>], b: &[Vec<u8>]) -> (usize, usize) {
-    let (mut i, mut j, mut common) = (0, 0, 0);
-    while let (Some(x), Some(y)) = (a.get(i), b.get(j)) {
-        common += usize::from(x == y);
-        (i, j) = (i + usize::from(x <= y), j + usize::from(y <= x));
+/// Records as bytes, sorted, and how many there are of each.
+struct Records {
+    bytes: Vec<u8>,
+    /// Where each begins and ends.
+    sorted: Vec<(Range<usize>, usize)>,
+}
+
+impl Records {
+    fn new(records: Vec<(impl Serialize, usize)>) -> Self {
+        let mut bytes = Vec::new();
+        let mut sorted = Vec::with_capacity(records.len());
+        for (record, count) in records {
+            let start = bytes.len();
+            bytes = append(&record, bytes);
+            sorted.push((start..bytes.len(), count));
+        }
+        sorted.sort_unstable_by(|(a, _), (b, _)| bytes[a.clone()].cmp(&bytes[b.clone()]));
+        sorted.dedup_by(|(later, more), (first, count)| {
+            let same = bytes[later.clone()] == bytes[first.clone()];
+            *count += if same { *more } else { 0 };
+            same
+        });
+        Self { bytes, sorted }
     }
-    (a.len() - common, b.len() - common)
+
+    fn get(&self, place: usize) -> Option<(&[u8], usize)> {
+        self.sorted.get(place).map(|(range, count)| (&self.bytes[range.clone()], *count))
+    }
+}
+
+/// How many records of each of the two are in that one only.
+fn in_one_only(a: &Records, b: &Records) -> (usize, usize) {
+    let (mut i, mut j, mut first, mut second) = (0, 0, 0, 0);
+    loop {
+        let (of_a, of_b, order) = match (a.get(i), b.get(j)) {
+            (Some((x, of_a)), Some((y, of_b))) => (of_a, of_b, x.cmp(y)),
+            (Some((_, of_a)), None) => (of_a, 0, Ordering::Less),
+            (None, Some((_, of_b))) => (0, of_b, Ordering::Greater),
+            (None, None) => return (first, second),
+        };
+        // The one that is not at this record has none of it.
+        let of_a = if order.is_le() { of_a } else { 0 };
+        let of_b = if order.is_ge() { of_b } else { 0 };
+        first += of_a.saturating_sub(of_b);
+        second += of_b.saturating_sub(of_a);
+        (i, j) = (i + usize::from(order.is_le()), j + usize::from(order.is_ge()));
+    }
 }
 
 /// The exact laws of what `run` returns on two neighbours, one beside the other; each as [`exact_law`] has it.
@@ -225,7 +271,27 @@ mod tests {
         assert!(!told(ReplaceOne, &two, &three) && told(ReplaceOne, &[0.0, 1.0], &[1.0, -0.0]));
         assert!(!told(AddRemove, &[0.0], &[-0.0]) && !told(ReplaceOne, &[1.0, 2.0], &[3.0, 4.0]));
         let near = Within::new(1.0).expect("valid");
+        assert!(
+            told(AddRemove, &[1.0, 1.0, 2.0], &[1.0, 2.0]) && !told(AddRemove, &[1.0; 3], &[1.0])
+        );
         assert!(told(near, &[1.0, 2.0], &[1.0, 2.5]) && !told(near, &[1.0], &[1.0, 2.0]));
+    }
+
+    /// A count of two is the record twice, whatever else is in between; one of none is nothing.
+    #[test]
+    fn counted_records_are_as_many_records() {
+        let counted = |a: &[(u8, usize)], b: &[(u8, usize)]| {
+            Neighbours::of_counts(AddRemove, <[(u8, usize)]>::to_vec).tell(a, b)
+        };
+        let a = [(1, 2), (7, 1_000_000), (1, 3), (9, 0)];
+        assert!(counted(&a, &[(7, 999_999), (1, 5)]).is_ok());
+        assert!(counted(&a, &[(1, 5), (7, 1_000_000), (3, 1)]).is_ok());
+        let refused = |first, second| {
+            Err(NotNeighbours::Records { compared: AddRemove.any(), first, second })
+        };
+        assert_eq!(counted(&a, &[(1, 4), (7, 1_000_001)]), refused(1, 1));
+        assert_eq!(counted(&a, &[(1, 5), (7, 999_998)]), refused(2, 0));
+        assert_eq!(counted(&a, &[(7, 5), (1, 1_000_000)]), refused(999_995, 999_995));
     }
 
     #[test]

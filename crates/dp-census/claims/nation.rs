@@ -65,13 +65,15 @@ fn table<B: Bins>(
     GroupSizes::from_table(bins, counts).expect("a table of groups")
 }
 
-/// The groups of a table, each as its cell: a member more or less puts one of them into another cell.
+/// The cells of a table and how many groups are in each: a member more or less puts one of them into another cell.
+pub(crate) fn cells<B: Bins>(sizes: &GroupSizes<B>) -> Vec<(usize, usize)> {
+    let of_cell = |&count: &i64| usize::try_from(count).expect("a table of groups");
+    sizes.counts().iter().map(of_cell).enumerate().collect()
+}
+
+/// The groups of a table, each as its cell.
 pub(crate) fn groups<B: Bins>(sizes: &GroupSizes<B>) -> Vec<usize> {
-    let cells = sizes.counts().iter().enumerate();
-    let of_cell = |(cell, &count): (usize, &i64)| {
-        std::iter::repeat_n(cell, usize::try_from(count).expect("a table of groups"))
-    };
-    cells.flat_map(of_cell).collect()
+    cells(sizes).into_iter().flat_map(|(cell, count)| std::iter::repeat_n(cell, count)).collect()
 }
 
 pub(crate) fn above_zero(number: u32) -> NonZeroU32 {
@@ -228,7 +230,7 @@ where
         show(output)
     };
     promise.share_of_transcripts(&compare(
-        &Neighbours::of_records(plan.receipt().relation(), groups),
+        &Neighbours::of_counts(plan.receipt().relation(), cells),
         run,
         a,
         b,

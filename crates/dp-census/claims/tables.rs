@@ -13,8 +13,8 @@ use dp_mechanism::{ChaCha20Rng, Mechanism, SecureSource, Source};
 use rand::RngExt;
 
 use crate::nation::{
-    MEMBERS, Promise, TINY, above_zero, by, every_way, groups, hierarchy, neighbours, share_shown,
-    share_used,
+    MEMBERS, Promise, TINY, above_zero, by, cells, every_way, groups, hierarchy, neighbours,
+    share_shown, share_used,
 };
 
 pub(crate) fn checks() -> Vec<Check> {
@@ -147,7 +147,7 @@ pub(crate) fn by_parts(effort: Effort, quantity: u32) -> Found {
                 let run =
                     |sizes: &GroupSizes, source: &mut dyn Source| from_parts(&plan, sizes, source);
                 let relation = plan.receipt().relation();
-                let pair = Neighbours::of_records(relation, groups);
+                let pair = Neighbours::of_counts(relation, cells);
                 let seen = compare(&pair, run, a, b, &mut SecureSource::new(&mut rng));
                 found.see(seen.pure_loss(), || format!("{parents:?}, {method:?}: {witness}"));
             }

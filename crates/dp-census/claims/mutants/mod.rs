@@ -13,7 +13,7 @@ use std::num::{NonZeroU32, NonZeroU64};
 
 use dp_audit::harness::{Effort, Found, MutantCheck, MutantCode};
 
-use crate::nation::{TINY, by, groups, hierarchy, neighbours};
+use crate::nation::{TINY, by, cells, hierarchy, neighbours};
 use crate::tables::by_parts;
 
 /// Every mutant with its twin.
@@ -199,7 +199,7 @@ fn on_pairs(
     neighbours(leaves, From0::up_to(3).expect("valid"), most, 1, |a, b, witness| {
         let run = |sizes: &GroupSizes, source: &mut dyn Source| release(&hierarchy, sizes, source);
         let comparison = compare(
-            &Neighbours::of_records(MemberOfGroup, groups).without_receipt(),
+            &Neighbours::of_counts(MemberOfGroup, cells).without_receipt(),
             run,
             a,
             b,
@@ -339,7 +339,7 @@ fn quantity(effort: Effort, planned: u32) -> Found {
         let plan = plan.expect("valid");
         let run = |sizes: &GroupSizes, source: &mut dyn Source| plan.replay(sizes, source).0;
         let comparison = compare(
-            &Neighbours::of_records(MemberOfGroup, groups),
+            &Neighbours::of_counts(MemberOfGroup, cells),
             run,
             a,
             b,
