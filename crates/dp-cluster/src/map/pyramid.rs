@@ -114,59 +114,87 @@ fn per_axis(level: u32) -> usize {
 /// The sums of the next coarser level from those of level `fine`.
 fn coarser(dim: usize, fine: u32, from: &[f64], to: &mut [f64], room: &mut [Vec<f64>; 2]) {
     let (many, few) = (per_axis(fine), per_axis(fine - 1));
-    room[0].clear();
-    room[0].extend_from_slice(from);
     for axis in 0..dim {
         // Axes before this one are coarse, those after it fine.
         let (outer, inner) = (few.pow(axis_u32(axis)), many.pow(axis_u32(dim - axis - 1)));
-        let [source, target] = room;
-        target.clear();
-        target.resize(outer * few * inner, 0.0);
-        for (source, target) in
-            source.chunks_exact(many * inner).zip(target.chunks_exact_mut(few * inner))
-        {
-            for (i, target) in target.chunks_exact_mut(inner).enumerate() {
-                let row = |j: usize| &source[j * inner..][..inner];
-                target.copy_from_slice(row(2 * i));
-                if i > 0 {
-                    target.iter_mut().zip(row(2 * i - 1)).for_each(|(t, s)| *t += 0.5 * s);
-                }
-                if i + 1 < few {
-                    target.iter_mut().zip(row(2 * i + 1)).for_each(|(t, s)| *t += 0.5 * s);
-                }
-            }
+        let [before, next] = &mut *room;
+        let source = if axis == 0 { from } else { before };
+        let target = if axis + 1 == dim { &mut *to } else { sized(next, outer * few * inner) };
+        let slabs = source.chunks_exact(many * inner).zip(target.chunks_exact_mut(few * inner));
+        for (source, target) in slabs {
+            halve(source, target, inner);
         }
         room.swap(0, 1);
     }
-    to.copy_from_slice(&room[0]);
 }
 
 /// Adds what the transposed map takes to level `fine` from the next coarser one: values in between are means.
 fn add_finer(dim: usize, fine: u32, from: &[f64], to: &mut [f64], room: &mut [Vec<f64>; 2]) {
     let (many, few) = (per_axis(fine), per_axis(fine - 1));
-    room[0].clear();
-    room[0].extend_from_slice(from);
     for axis in 0..dim {
         let (outer, inner) = (many.pow(axis_u32(axis)), few.pow(axis_u32(dim - axis - 1)));
-        let [source, target] = room;
-        target.clear();
-        target.resize(outer * many * inner, 0.0);
-        for (source, target) in
-            source.chunks_exact(few * inner).zip(target.chunks_exact_mut(many * inner))
-        {
-            for (i, target) in target.chunks_exact_mut(inner).enumerate() {
-                let row = |j: usize| &source[j * inner..][..inner];
-                if i % 2 == 0 {
-                    target.copy_from_slice(row(i / 2));
-                } else {
-                    let pair = row(i / 2).iter().zip(row(i / 2 + 1));
-                    target.iter_mut().zip(pair).for_each(|(t, (a, b))| *t = 0.5 * (a + b));
-                }
-            }
+        let [before, next] = &mut *room;
+        let source = if axis == 0 { from } else { before };
+        let target = sized(next, outer * many * inner);
+        let slabs = source.chunks_exact(few * inner).zip(target.chunks_exact_mut(many * inner));
+        for (source, target) in slabs {
+            double(source, target, inner);
         }
         room.swap(0, 1);
     }
     to.iter_mut().zip(&room[0]).for_each(|(to, from)| *to += from);
+}
+
+/// Room for so many numbers, which are all written before they are read.
+fn sized(room: &mut Vec<f64>, length: usize) -> &mut [f64] {
+    room.resize(length, 0.0);
+    room
+}
+
+/// Every other row, with half of both of its neighbours.
+fn halve(source: &[f64], target: &mut [f64], inner: usize) {
+    // The last axis has rows of one number.
+    if inner == 1 {
+        let last = source.len() - 1;
+        for (i, target) in target.iter_mut().enumerate() {
+            let at = 2 * i;
+            let before = if at > 0 { source[at - 1] } else { 0.0 };
+            let after = if at < last { source[at + 1] } else { 0.0 };
+            *target = source[at] + 0.5 * before + 0.5 * after;
+        }
+        return;
+    }
+    let few = target.len() / inner;
+    for (i, target) in target.chunks_exact_mut(inner).enumerate() {
+        let row = |j: usize| &source[j * inner..][..inner];
+        target.copy_from_slice(row(2 * i));
+        if i > 0 {
+            target.iter_mut().zip(row(2 * i - 1)).for_each(|(t, s)| *t += 0.5 * s);
+        }
+        if i + 1 < few {
+            target.iter_mut().zip(row(2 * i + 1)).for_each(|(t, s)| *t += 0.5 * s);
+        }
+    }
+}
+
+/// Each row, and the mean of it and the next in between.
+fn double(source: &[f64], target: &mut [f64], inner: usize) {
+    if inner == 1 {
+        for (i, target) in target.iter_mut().enumerate() {
+            let at = i / 2;
+            *target = if i % 2 == 0 { source[at] } else { 0.5 * (source[at] + source[at + 1]) };
+        }
+        return;
+    }
+    for (i, target) in target.chunks_exact_mut(inner).enumerate() {
+        let row = |j: usize| &source[j * inner..][..inner];
+        if i % 2 == 0 {
+            target.copy_from_slice(row(i / 2));
+        } else {
+            let pair = row(i / 2).iter().zip(row(i / 2 + 1));
+            target.iter_mut().zip(pair).for_each(|(t, (a, b))| *t = 0.5 * (a + b));
+        }
+    }
 }
 
 fn axis_u32(axis: usize) -> u32 {
