@@ -308,8 +308,20 @@ mod tests {
         let b = of([(0, 1.0)]);
         assert!(a.pure_loss(&b).is_infinite() && a.renyi(&b, 2.0).is_infinite());
         assert!(a.zcdp(&b).is_infinite() && a.bounded_range(&b).is_infinite());
+        assert!(b.zcdp(&a).is_infinite() && b.bounded_range(&a).is_infinite());
         assert_abs_diff_eq!(a.delta(&b, 5.0), 0.5, epsilon = 1e-15);
         assert_abs_diff_eq!(b.pure_loss(&a), 2_f64.ln(), epsilon = 1e-15);
+    }
+
+    /// What is common on one side and rare on the other costs more one way than the other; the loss of a pair is that of its worse way.
+    #[test]
+    fn the_zero_concentrated_loss_is_that_of_both_directions() {
+        let [rare, even] = [[0.001, 0.999], [0.5, 0.5]].map(|[p, q]| of([(0, p), (1, q)]));
+        let order = 1.001;
+        let [there, back] = [rare.renyi(&even, order), even.renyi(&rare, order)];
+        assert!(there < 0.7 && back > 2.7, "{there} {back}");
+        assert!(rare.zcdp(&even) >= back / order && even.zcdp(&rare) >= back / order);
+        assert_abs_diff_eq!(rare.zcdp(&even), even.zcdp(&rare), epsilon = 1e-15);
     }
 
     #[test]
