@@ -390,6 +390,35 @@ mod tests {
         }
     }
 
+    /// Listed in both, in one or in neither, and all of them.
+    #[test]
+    fn sparse_choices_are_choices_among_all_scores() {
+        let rate = Ratio::new(2, 5).expect("valid");
+        let lists: [&[(u64, u64)]; 5] = [
+            &[],
+            &[(0, 3), (4, 1)],
+            &[(4, 2), (5, 7)],
+            &[(0, 1), (1, 1), (2, 9), (3, 2), (4, 5), (5, 1)],
+            &[(1, 40)],
+        ];
+        let ends = |ratios: Vec<f64>| {
+            let end = |fold: fn(f64, f64) -> f64| ratios.iter().copied().reduce(fold).expect("six");
+            [end(f64::min), end(f64::max)]
+        };
+        for (a, b) in lists.iter().flat_map(|a| lists.map(|b| (a, b))) {
+            let [a, b] = [a, b].map(|list| SparseScores::new(6, list.iter().copied()));
+            let logs = |scores: &SparseScores| {
+                let all: Vec<i64> = (0..6).map(|one| scores.score(one).cast_signed()).collect();
+                choice_log_probabilities(&all, rate)
+            };
+            let plain = logs(&a).iter().zip(logs(&b)).map(|(p, q)| p - q).collect();
+            let sparse = sparse_choice_log_ratios(&a, &b, rate);
+            for (sparse, plain) in ends(sparse).into_iter().zip(ends(plain)) {
+                assert_abs_diff_eq!(sparse, plain, epsilon = 1e-12);
+            }
+        }
+    }
+
     #[test]
     fn permute_and_flip_averages_over_all_orders() {
         let (scores, rate) = ([3, 0, 2, 3], Ratio::new(2, 5).expect("valid"));

@@ -662,6 +662,20 @@ mod tests {
         }
     }
 
+    /// A small range is worth an eighth of its square, a long one no more than the loss to one side; what is no number is an unbounded loss.
+    #[test]
+    fn a_choice_costs_by_its_range_or_by_its_loss() {
+        let loss = |ratios: &[f64]| loss_of_ratios(ratios.iter().copied());
+        let small = loss(&[0.25, -0.5, 0.0]);
+        assert_abs_diff_eq!(small.rho, 0.75 * 0.75 / 8.0, epsilon = 1e-15);
+        assert_abs_diff_eq!(small.forward, 0.25, epsilon = 0.0);
+        assert_abs_diff_eq!(small.backward, 0.5, epsilon = 0.0);
+        let long = loss(&[-20.0, 3.0]);
+        assert_abs_diff_eq!(long.rho, 20.0 * 10.0_f64.tanh(), epsilon = 1e-12);
+        let none = loss(&[0.0, f64::NAN]);
+        assert!([none.rho, none.forward, none.backward].iter().all(|loss| loss.is_infinite()));
+    }
+
     struct NoMore;
 
     impl Source for NoMore {

@@ -98,3 +98,24 @@ fn width(noise: Noise) -> f64 {
         Noise::Gaussian(_) | Noise::Rounded(_) => 0.7 * noise_scale(noise),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An exact law follows both runs: what one of them alone draws is in the window, too.
+    #[test]
+    fn a_window_is_wide_enough_for_both_runs() {
+        let seen = |ends, scale| Seen { coins: false, ends, scale };
+        let of = |a: Seen, b: Seen| a.and(b).window().map(|window| format!("{window:?}"));
+        let expected = |low, high| Some(format!("{:?}", Window::new(low, high)));
+        let (a, b) = (seen(Some((0, 50)), 1.0), seen(Some((-30, 20)), 2.0));
+        let nothing = seen(None, 0.0);
+        for (a, b, expected) in [(a, b, expected(-68, 88)), (a, nothing, expected(-19, 69))] {
+            assert_eq!(of(a, b), expected);
+            assert_eq!(of(b, a), expected);
+        }
+        assert!(of(a, seen(Some((0, 4_000)), 1.0)).is_none());
+        assert!(a.and(Seen { coins: true, ..b }).coins && Seen { coins: true, ..a }.and(b).coins);
+    }
+}
