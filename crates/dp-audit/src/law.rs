@@ -324,6 +324,20 @@ mod tests {
         assert_abs_diff_eq!(rare.zcdp(&even), even.zcdp(&rare), epsilon = 1e-15);
     }
 
+    /// The best tests reject where the other law is likelier by the largest ratio, not by the largest difference, and where it alone is possible first of all.
+    #[test]
+    fn tests_of_a_trade_off_follow_the_likelihood_ratio() {
+        let a = of([(0, 0.01), (1, 0.3), (2, 0.69)]);
+        let b = of([(0, 0.1), (1, 0.5), (2, 0.2), (3, 0.2)]);
+        let expected = [(0.0, 1.0), (0.0, 0.8), (0.01, 0.7), (0.31, 0.2), (1.0, 0.0)];
+        let corners = a.trade_off(&b);
+        assert_eq!(corners.len(), expected.len());
+        for (found, expected) in corners.into_iter().zip(expected) {
+            assert_abs_diff_eq!(found.0, expected.0, epsilon = 1e-12);
+            assert_abs_diff_eq!(found.1, expected.1, epsilon = 1e-12);
+        }
+    }
+
     #[test]
     #[should_panic(expected = "the law sums to 0.9, not to 1")]
     fn a_law_that_does_not_sum_to_one_is_refused() {

@@ -368,3 +368,56 @@ impl<N: Numbers> Source for Tape<'_, N> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZero;
+
+    use approx::assert_abs_diff_eq;
+    use dp_mechanism::SparseScores;
+
+    use super::*;
+    use crate::exact_law;
+
+    fn probabilities(outcomes: i64, draw: impl Fn(&mut dyn Source) -> i64) -> Vec<f64> {
+        let law = exact_law(Window::none(), draw);
+        (0..outcomes).map(|outcome| law.probability(&outcome)).collect()
+    }
+
+    #[test]
+    fn a_choice_prefers_high_scores_whether_they_are_listed_or_not() {
+        let (scores, rate) = ([0, 5, 2, 0], Ratio::new(2, 5).expect("valid"));
+        let sparse = SparseScores::new(4, [(1, 5), (2, 2)]);
+        let dense = probabilities(4, |s| s.draw(DrawLaw::Choice { scores: &scores, rate }));
+        let listed = probabilities(4, |s| s.draw(DrawLaw::SparseChoice { scores: &sparse, rate }));
+        let weights = scores.map(|score| (0.4 * score as f64).exp());
+        let total: f64 = weights.iter().sum();
+        for (i, weight) in weights.iter().enumerate() {
+            assert_abs_diff_eq!(dense[i], weight / total, epsilon = 1e-14);
+            assert_abs_diff_eq!(listed[i], weight / total, epsilon = 1e-14);
+        }
+    }
+
+    #[test]
+    fn coins_fall_as_often_as_they_say() {
+        let ratio = |n, d| Ratio::new(n, d).expect("valid");
+        let scaled = |shift, numerator, denominator| Coin::ScaledExp {
+            shift,
+            numerator,
+            denominator: NonZero::new(denominator).expect("above 0"),
+        };
+        let coins = [
+            (Coin::Rational(ratio(3, 7)), 3.0 / 7.0),
+            (Coin::Rational(ratio(9, 7)), 1.0),
+            (Coin::OneMinusExp(ratio(1, 3)), -(-1.0_f64 / 3.0).exp_m1()),
+            (scaled(2, 7, 2), 4.0 * (-3.5_f64).exp()),
+            (scaled(2, 1, 2), 1.0),
+            (Coin::Logistic(ratio(3, 2)), 1.0 / (1.0 + (-1.5_f64).exp())),
+        ];
+        for (coin, expected) in coins {
+            let found = probabilities(2, |s| s.draw(DrawLaw::Keep { coin }));
+            assert_abs_diff_eq!(found[1], expected, epsilon = 1e-14);
+            assert_abs_diff_eq!(found[0], 1.0 - expected, epsilon = 1e-14);
+        }
+    }
+}
