@@ -327,8 +327,8 @@ mod tests {
     /// The best tests reject where the other law is likelier by the largest ratio, not by the largest difference, and where it alone is possible first of all.
     #[test]
     fn tests_of_a_trade_off_follow_the_likelihood_ratio() {
-        let a = of([(0, 0.01), (1, 0.3), (2, 0.69)]);
-        let b = of([(0, 0.1), (1, 0.5), (2, 0.2), (3, 0.2)]);
+        let a = of([(0, 0.69), (1, 0.3), (2, 0.01)]);
+        let b = of([(0, 0.2), (1, 0.5), (2, 0.1), (3, 0.2)]);
         let expected = [(0.0, 1.0), (0.0, 0.8), (0.01, 0.7), (0.31, 0.2), (1.0, 0.0)];
         let corners = a.trade_off(&b);
         assert_eq!(corners.len(), expected.len());
