@@ -116,8 +116,10 @@ impl<'a, D: ?Sized> Neighbours<'a, D> {
         let compared = relation.any();
         let tried = move |a: &D, b: &D| {
             let (first, second) = in_one_only(&Records::new(records(a)), &Records::new(records(b)));
+            // More than fit count as the most that do: it is far more than one.
+            let [first, second] = [first, second].map(|n| usize::try_from(n).unwrap_or(usize::MAX));
             let fits = match compared {
-                AnyRelation::AddRemove => first + second == 1,
+                AnyRelation::AddRemove => matches!((first, second), (1, 0) | (0, 1)),
                 AnyRelation::AddOnly => (first, second) == (1, 0),
                 // A record may be replaced by one of the same value.
                 _ => first == second && first <= 1,
@@ -180,11 +182,11 @@ impl<'a, D: ?Sized> Neighbours<'a, D> {
     }
 }
 
-/// Records as bytes, sorted, and how many there are of each.
+/// Records as bytes, sorted, and how many there are of each: a sum of counts has more digits than one.
 struct Records {
     bytes: Vec<u8>,
     /// Where each begins and ends.
-    sorted: Vec<(Range<usize>, usize)>,
+    sorted: Vec<(Range<usize>, u128)>,
 }
 
 impl Records {
@@ -194,7 +196,7 @@ impl Records {
         for (record, count) in records {
             let start = bytes.len();
             bytes = append(&record, bytes);
-            sorted.push((start..bytes.len(), count));
+            sorted.push((start..bytes.len(), count as u128));
         }
         sorted.sort_unstable_by(|(a, _), (b, _)| bytes[a.clone()].cmp(&bytes[b.clone()]));
         sorted.dedup_by(|(later, more), (first, count)| {
@@ -205,13 +207,13 @@ impl Records {
         Self { bytes, sorted }
     }
 
-    fn get(&self, place: usize) -> Option<(&[u8], usize)> {
+    fn get(&self, place: usize) -> Option<(&[u8], u128)> {
         self.sorted.get(place).map(|(range, count)| (&self.bytes[range.clone()], *count))
     }
 }
 
 /// How many records of each of the two are in that one only.
-fn in_one_only(a: &Records, b: &Records) -> (usize, usize) {
+fn in_one_only(a: &Records, b: &Records) -> (u128, u128) {
     let (mut i, mut j, mut first, mut second) = (0, 0, 0, 0);
     loop {
         let (of_a, of_b, order) = match (a.get(i), b.get(j)) {
@@ -292,6 +294,11 @@ mod tests {
         assert_eq!(counted(&a, &[(1, 4), (7, 1_000_001)]), refused(1, 1));
         assert_eq!(counted(&a, &[(1, 5), (7, 999_998)]), refused(2, 0));
         assert_eq!(counted(&a, &[(7, 5), (1, 1_000_000)]), refused(999_995, 999_995));
+        // None of these sums may wrap around to one record, or to none.
+        let most = usize::MAX;
+        assert_eq!(counted(&[(1, most)], &[(2, 2)]), refused(most, 2));
+        assert_eq!(counted(&[(1, most), (1, 3)], &[(1, 1)]), refused(most, 0));
+        assert_eq!(counted(&[(1, most), (2, 2)], &[]), refused(most, 0));
     }
 
     #[test]
