@@ -151,4 +151,18 @@ mod tests {
             }
         }
     }
+
+    /// For the geometric noise of a loss of 1/2, `sqrt(2 a) / (1 - a)` with `a = e^(-1/2)`, by hand.
+    #[test]
+    fn the_standard_deviation_is_that_of_the_noise() {
+        let deviations = [
+            (NoisyCount::geometric(Epsilon::new(0.5).expect("valid")), 2.799_178),
+            (NoisyCount::gaussian(Rho::new(0.02).expect("valid")), 5.0),
+            (NoisyCount::rounded(Mu::new(0.2).expect("valid")), (25.0_f64 + 1.0 / 12.0).sqrt()),
+        ];
+        for (count, expected) in deviations {
+            let deviation = count.expect("moderate noise").standard_deviation();
+            assert!((deviation - expected).abs() < 1e-5, "{deviation} for {expected}");
+        }
+    }
 }

@@ -614,6 +614,34 @@ mod tests {
     }
 
     #[test]
+    fn without_a_sample_everybody_takes_part() {
+        let run = CreditedRun::new(Certificate::Composition, epsilon(1.0), &parts(&[1.0], 1));
+        let run = run.expect("in range");
+        let mut rng = dp_noise::ChaCha20Rng::seed_from_u64(3);
+        let draws = &mut SecureSource::new(&mut rng);
+        let draws = &mut Draws::unplanned(draws);
+        let put = |all: &mut Vec<(usize, bool)>, record, takes_part| all.push((record, takes_part));
+        let all = run.sample_into(Private::owned((3, Vec::new())), put, draws);
+        assert_eq!(all.into_draw(), [(0, true), (1, true), (2, true)]);
+        assert_eq!(run.sample(2_usize, draws).into_draw(), [true; 2]);
+    }
+
+    /// Noise of one side is often 0 here.
+    #[test]
+    fn a_value_at_the_threshold_is_always_reported() {
+        let run = CreditedRun::new(Certificate::Subsampled, epsilon(3.0), &parts(&[1.0], 9));
+        let reports = run.expect("in range").reports(0, 1).expect("in range");
+        let mut rng = dp_noise::ChaCha20Rng::seed_from_u64(2);
+        let noisy: Vec<Option<i64>> = (0..50)
+            .map(|_| {
+                let source = &mut SecureSource::new(&mut rng);
+                reports.release(7, 7, &mut Draws::unplanned(source))
+            })
+            .collect();
+        assert!(noisy.contains(&Some(7)) && noisy.iter().all(|noisy| *noisy >= Some(7)));
+    }
+
+    #[test]
     fn settings_out_of_range_are_refused() {
         let build = |shares: &[f64], rounds| {
             CreditedRun::new(Certificate::Subsampled, epsilon(1.0), &parts(shares, rounds))

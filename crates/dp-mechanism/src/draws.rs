@@ -370,6 +370,31 @@ mod tests {
         assert_eq!(told.0, [Some(AddRemove.any()), None]);
     }
 
+    /// A run that goes on ends without a word where draws are not paid for, and only there.
+    #[test]
+    fn a_mistake_of_a_run_that_goes_on_is_told() {
+        let step = Step::spend("count", count(0.5).loss());
+        let receipt = Receipt::new("c", AddRemove, Budget::new(0.5, 0.0).expect("valid"), step);
+        let resumed = |run: &dyn Fn(&mut Draws<'_>)| {
+            let mut rng = dp_noise::ChaCha20Rng::seed_from_u64(1);
+            let mut source = SecureSource::new(&mut rng);
+            std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                Draws::resumed(&mut source, &receipt, &mut Spent::default(), run)
+            }))
+        };
+        let once = |draws: &mut Draws<'_>| {
+            count(0.5).release(3_u64, &mut draws.next("count"));
+        };
+        assert!(matches!(resumed(&once), Ok(Some(()))));
+        assert!(matches!(
+            resumed(&|draws| [once, once].iter().for_each(|draw| draw(draws))),
+            Ok(None)
+        ));
+        let mistake = |_: &mut Draws<'_>| std::panic::resume_unwind(Box::new("a mistake"));
+        let told = resumed(&mistake).expect_err("nothing is made of it");
+        assert_eq!(told.downcast_ref(), Some(&"a mistake"));
+    }
+
     /// What an audit holds draws to is what they cost by themselves: neither the price of a group or of several kinds of draws, nor that of
     /// the draws before.
     #[test]

@@ -83,6 +83,29 @@ mod tests {
         assert_eq!(square_at_most(Mu::ZERO), None);
     }
 
+    /// Against whole numbers of the smallest digit that any of them has.
+    #[test]
+    fn a_sum_is_never_below_the_exact_one_and_close_to_it() {
+        const DIGIT: f64 = 1.0 / (1_u64 << 60) as f64;
+        let mut state = 1_u64;
+        let mut next = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let exact = u128::from(state >> 11) << (state % 17);
+            (exact, exact as f64 * DIGIT)
+        };
+        for parts in [1, 2, 3, 10, 200] {
+            for _ in 0..200 {
+                let (exact, parts): (Vec<u128>, Vec<f64>) = (0..parts).map(|_| next()).unzip();
+                let exact: u128 = exact.into_iter().sum();
+                let sum = sum_up(parts.iter().copied());
+                #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+                let above = (sum / DIGIT) as u128;
+                assert!(above >= exact, "{parts:?}: {above} for {exact}");
+                assert!(above - exact <= (parts.len() as u128) << 30, "{above} for {exact}");
+            }
+        }
+    }
+
     #[test]
     fn out_of_range_is_none() {
         for x in [0.0, -0.0, -1.0, f64::NAN, f64::INFINITY, 1e-300, 2_f64.powi(62)] {

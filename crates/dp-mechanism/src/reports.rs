@@ -432,6 +432,8 @@ mod tests {
         };
         let name = "epsilon of a report";
         assert_eq!(build(0.0), Err(MechanismError::NotPositive { name }));
-        assert_eq!(build(1e-12), Err(MechanismError::TooMuchNoise { name, got: 1e-12 }));
+        for got in [1e-12, 2_f64.powi(-31).next_down()] {
+            assert_eq!(build(got), Err(MechanismError::TooMuchNoise { name, got }));
+        }
     }
 }

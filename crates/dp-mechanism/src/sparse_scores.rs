@@ -155,6 +155,10 @@ mod tests {
         let odd = SparseScores::new(9, [(7, 1), (2, u64::MAX), (9, 3), (7, 5), (u64::MAX, 1)]);
         let mut plain = SparseScores::new(9, [(2, 1 << 62), (7, 1)]);
         assert!(odd == plain);
+        assert!(
+            SparseScores::new(9, [(2, 1 << 62), (7, 1), (7, 1), (7, 0)]) == plain,
+            "in order, but not once"
+        );
         plain.lower(1);
         let once = plain.clone();
         plain.lower(1);

@@ -163,6 +163,18 @@ mod tests {
         }
     }
 
+    #[test]
+    fn the_multiplier_is_the_root_of_the_variance_of_long_vectors() {
+        let rho = GaussianSum::new(Rho::new(0.02).expect("valid")).expect("in range");
+        let mu = GaussianSum::rounded(Mu::new(0.2).expect("valid")).expect("in range");
+        for sum in [rho, mu] {
+            assert!((sum.noise_multiplier() - 5.0).abs() < 1e-6, "{}", sum.noise_multiplier());
+            let deviation = to_f64(sum.variance(1 << 50)).sqrt();
+            let told = sum.noise_multiplier() * 2_f64.powi(25);
+            assert!((deviation / told - 1.0).abs() < 1e-6, "{deviation}, told {told}");
+        }
+    }
+
     /// The same by the exact curve: the loss that is told is that of the noise, and not above what was asked for.
     #[test]
     fn rounded_noise_is_never_too_small() {

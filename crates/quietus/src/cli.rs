@@ -362,7 +362,8 @@ pub struct CensusArgs {
     #[arg(long, value_name = "FILE", requires = "units")]
     pub data: Option<PathBuf>,
     /// Count the table yourself: print the SQL that does (`DuckDB`, Spark) of the files or tables --units and --data, of which --data is not opened.
-    /// Nothing is drawn. Every row is another individual, who adds 1, or with --most-quantity what is in the column quantity
+    /// Nothing is drawn. Every row is another individual, who adds 1, or what is in the column quantity: with --most-quantity above 1, or where
+    /// --column says what it is called
     #[arg(long, requires = "data")]
     pub explain_sql: bool,
     /// Release from the table that --explain-sql has counted, in CSV; --data is not opened. The table is as private as the data

@@ -355,6 +355,21 @@ fn a_part_that_no_records_make_is_refused_before_it_is_merged() {
     assert_eq!(all.table().rows(), 0);
 }
 
+#[test]
+fn a_table_of_another_length_is_refused_by_it() {
+    let passes = Passes::new(plan(&[500])).expect("has tables");
+    let whole = table_of(passes.asked(), &[&records()]);
+    for got in [0, 1, 3] {
+        let mut entries = whole.entries.clone();
+        entries.resize(got, 0);
+        let refused = Err(TableError::Entries { want: 2, got });
+        let other = Table { entries, ..whole.clone() };
+        let mut all = whole.clone();
+        assert_eq!((all.merge(&other), passes.check(&other)), (refused, refused));
+        assert!(all == whole, "nothing has changed");
+    }
+}
+
 /// What was drawn at one loss is not taken for drawn at another, nor a state of fewer draws for one of this receipt.
 #[test]
 fn a_state_is_bound_to_its_receipt() {

@@ -430,6 +430,19 @@ mod tests {
         assert!(Crowd { shown: 3, counted: 3, ..crowd }.share(0.9) > 1.0 - 1e-12);
     }
 
+    /// An item that is among the first of half of its users and the last of all others is found as often as it is counted, at least; one of nearly
+    /// no users never.
+    #[test]
+    fn what_is_found_whatever_others_do_is_between_nothing_and_the_share_that_is_counted() {
+        let crowd = Crowd { shown: 4, counted: 2, order: ItemOrder::ReportedFirst };
+        let law = Reporting { threshold: 12, each: 1.3, rate: 1.0, two_sided: false };
+        let found = [1, 20, 100, 10_000].map(|count| law.found_whatever(count, 1, crowd));
+        assert!(found[0] < 1e-3 && found.is_sorted(), "{found:?}");
+        assert!(found[2] > 0.4 && (0.48..=0.5).contains(&found[3]), "{found:?}");
+        let spread = Crowd { order: ItemOrder::Spread, ..crowd };
+        assert!(law.found_whatever(100, 1, spread) > 1.0 - 1e-9);
+    }
+
     #[test]
     fn gaussian_tails_match_known_values() {
         for (x, p) in [(0.0, 0.5), (1.0, 0.158_655_254), (3.0, 1.349_898e-3), (6.0, 9.865_876e-10)]

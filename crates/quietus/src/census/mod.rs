@@ -153,6 +153,7 @@ pub(crate) fn plan_text(args: &CensusArgs) -> Result<String, Error> {
 fn prepare(args: &CensusArgs) -> Result<Job, Error> {
     let settings = Settings::new(args)?;
     let form = form(&args.form)?;
+    sql::refuse_person(args, &form)?;
     let (regions, units) = (Some(args.regions.as_path()), args.units.as_deref());
     different_files(
         &[("--regions", regions), ("--units", units)],

@@ -4,7 +4,8 @@ use super::input::refuse_file;
 use super::{Job, prepare};
 use crate::cli::CensusArgs;
 use crate::error::Error;
-use crate::passes::{headed, name, quoted, read, relation};
+use crate::passes::{headed, name, quoted, read, relation, setting};
+use crate::table::{Form, MOST_WHOLE};
 use dp_census::passes::{Passes, sql};
 use dp_census::{Bins, Census, From0, GroupSizes};
 use std::num::NonZeroU32;
@@ -22,7 +23,32 @@ pub(crate) fn explain(args: &CensusArgs) -> Result<String, Error> {
     let job = prepare(args)?;
     let passes = asking(&job.plan)?;
     let sql = sql(passes.asked(), &groups(args, &job)?);
-    Ok(headed(0, "groups by size in the lowest regions", "", &sql))
+    let brings = if has_quantities(args, &job.form) {
+        format!("what is in the column {}", job.form.name_in_file(QUANTITY))
+    } else {
+        "1, whatever other columns there are".to_owned()
+    };
+    let what = format!(
+        "groups by size in the lowest regions; every row of people is another individual, who adds {brings}"
+    );
+    Ok(headed(0, &what, "", &sql))
+}
+
+const QUANTITY: &str = "quantity";
+
+/// Nobody has looked which columns there are: that of quantities is one that is named, or that more than 1 may be in.
+fn has_quantities(args: &CensusArgs, form: &Form) -> bool {
+    args.most_quantity > NonZeroU32::MIN || form.renames(QUANTITY)
+}
+
+/// SQL takes every row for another individual, also those of one person.
+pub(super) fn refuse_person(args: &CensusArgs, form: &Form) -> Result<(), Error> {
+    let elsewhere = args.explain_sql || args.from_tables.is_some();
+    if !(elsewhere && form.renames("person")) {
+        return Ok(());
+    }
+    let want = "left out where somebody else counts: every row is taken for another individual there; put the rows of one person into one yourself";
+    setting("--column", "person", want)
 }
 
 /// One row for each group: the number of its region among the lowest, and its size.
@@ -38,11 +64,14 @@ fn groups(args: &CensusArgs, job: &Job) -> Result<String, Error> {
     let row = |(leaf, region)| format!("({}, {leaf})", quoted(job.hierarchy.name(region)));
     let leaves: Vec<String> = leaves.map(row).collect();
     // A number that is none, or has a fraction, is no quantity.
-    let (brought, wanted) = if args.most_quantity == NonZeroU32::MIN {
-        ("1".to_owned(), "unit IS NOT NULL")
+    let (brought, wanted) = if has_quantities(args, &job.form) {
+        let number = format!("TRY_CAST({} AS DOUBLE)", column(QUANTITY));
+        let whole = format!(
+            "NOT isnan(brought) AND ABS(brought) < {MOST_WHOLE:e} AND brought = FLOOR(brought)"
+        );
+        (number, whole)
     } else {
-        let number = format!("TRY_CAST({} AS DOUBLE)", column("quantity"));
-        (number, "NOT isnan(brought) AND ABS(brought) < 1e300 AND brought = FLOOR(brought)")
+        ("1".to_owned(), "unit IS NOT NULL".to_owned())
     };
     Ok(format!(
         "SELECT places.region, COALESCE(members.size, 0) AS size\n\

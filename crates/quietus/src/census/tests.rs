@@ -106,7 +106,7 @@ fn counted(sql: &str, sizes: &[i64]) -> String {
     text
 }
 
-/// What `DuckDB` and `DataFusion` count by the same SQL is compared by hand: see docs/own-files.md.
+/// What `DataFusion` counts by the same SQL is compared in the tests of engines/dp-datafusion.
 #[test]
 fn a_table_that_sql_has_counted_is_that_of_the_people_and_others_are_refused() {
     let home = Home::new();
@@ -143,7 +143,7 @@ fn a_table_that_sql_has_counted_is_that_of_the_people_and_others_are_refused() {
     }
 }
 
-/// Every part of it bounds what one individual can do: any change has to be looked at, in the engine that is compared by hand too.
+/// Every part of it bounds what one individual can do: any change has to be looked at, and run by the engine.
 #[test]
 fn the_statement_is_the_one_that_was_compared() {
     let home = Home::new();
@@ -169,6 +169,31 @@ fn the_statement_is_the_one_that_was_compared() {
     LEFT JOIN (SELECT unit, SUM(CAST(LEAST(GREATEST(brought, 0), 1) AS BIGINT)) AS size
     FROM (SELECT TRIM(CAST(unit AS STRING)) AS unit, 1 AS brought FROM 'DIR/p.csv') AS people WHERE unit IS NOT NULL GROUP BY unit) AS members
     ");
+}
+
+/// Nobody has looked which columns there are: where more than 1 may be in that of quantities, or it is named, it counts as in the file.
+#[test]
+fn a_column_that_is_named_counts_where_somebody_else_counts_or_is_refused() {
+    let home = Home::with("p.csv", "unit,quantity,brings\nA,3,1\nA,1,0\nC,0,x\n");
+    let explained = |settings: &str| {
+        explain(&home.args(&format!("{BY_PEOPLE} --explain-sql{settings}"))).unwrap()
+    };
+    for (settings, who) in [
+        ("", "who adds 1, whatever other columns there are."),
+        (" --most-quantity 2", "who adds what is in the column quantity."),
+        (" --column quantity=quantity", "who adds what is in the column quantity."),
+        (" --column quantity=brings", "who adds what is in the column brings."),
+    ] {
+        let sql = explained(settings);
+        assert!(sql.starts_with("-- Pass 1: groups by size") && sql.contains(who), "{sql}");
+        assert_eq!(sql.contains("TRY_CAST"), !settings.is_empty(), "{sql}");
+    }
+    assert!(explained(" --column quantity=brings").contains("TRY_CAST(brings AS DOUBLE)"));
+    for flag in ["--explain-sql", "--from-tables s.csv"] {
+        let error = prepare(&home.args(&format!("{BY_PEOPLE} {flag} --column person=who")));
+        let error = error.unwrap_err().to_string();
+        assert!(error.contains("put the rows of one person into one"), "{error}");
+    }
 }
 
 fn census_args(words: &str) -> CensusArgs {

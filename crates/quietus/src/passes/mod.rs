@@ -105,7 +105,7 @@ pub(crate) fn out_of(state: &Path) -> PathBuf {
     state.with_file_name(name.strip_suffix(STATE_OF).unwrap_or(name))
 }
 
-fn setting<T>(name: &'static str, got: &str, want: &'static str) -> Result<T, Error> {
+pub(crate) fn setting<T>(name: &'static str, got: &str, want: &'static str) -> Result<T, Error> {
     Err(Error::Setting { name, got: got.to_owned(), want })
 }
 

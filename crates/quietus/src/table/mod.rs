@@ -62,10 +62,18 @@ impl Default for Form {
     }
 }
 
+/// A number of a type with fractions is no whole one from here on.
+pub(crate) const MOST_WHOLE: f64 = 1e300;
+
 impl Form {
     pub(crate) fn name_in_file<'a>(&'a self, name: &'a str) -> &'a str {
         let found = self.renamed.iter().find(|(here, _)| here == name);
         found.map_or(name, |(_, there)| there)
+    }
+
+    /// Whether somebody has said what this column is called in the file.
+    pub(crate) fn renames(&self, name: &str) -> bool {
+        self.renamed.iter().any(|(here, _)| here == name)
     }
 }
 
@@ -282,20 +290,23 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// A whole number; one beyond 64 bits is the closest there is.
+    /// A whole number, also one that is written like 2.0 or is of a type with fractions; one beyond 64 bits is the closest there is.
     pub fn whole_or_none(&self, chosen: usize) -> Option<i64> {
-        if let Cell::Whole(number) = self.source.cell(chosen) {
-            return Some(number);
-        }
-        let text = self.text_or_none(chosen)?;
-        match text.parse() {
-            Ok(number) => Some(number),
-            Err(error) => match error.kind() {
-                std::num::IntErrorKind::PosOverflow => Some(i64::MAX),
-                std::num::IntErrorKind::NegOverflow => Some(i64::MIN),
-                _ => None,
-            },
-        }
+        let real = match self.source.cell(chosen) {
+            Cell::Whole(number) => return Some(number),
+            Cell::Real(number) => number,
+            Cell::Text(_) => {
+                let text = self.text_or_none(chosen)?;
+                match text.parse() {
+                    Ok(number) => return Some(number),
+                    Err(_) => number(&text, Decimal::Point)?,
+                }
+            }
+        };
+        // As SQL has it that counts elsewhere. What is NaN or infinite has no fraction that is 0, or is too large.
+        let is_whole = real.fract() == 0.0 && real.abs() < MOST_WHOLE;
+        #[allow(clippy::cast_possible_truncation, reason = "it stops at the ends")]
+        is_whole.then_some(real as i64)
     }
 
     /// Text without white space around it.

@@ -8,6 +8,8 @@ mod kept;
 mod leaves;
 mod refused;
 mod same_bytes;
+#[cfg(feature = "statements")]
+mod statements;
 mod support;
 #[cfg(all(feature = "workers", unix))]
 mod workers;

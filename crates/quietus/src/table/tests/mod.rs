@@ -168,17 +168,22 @@ fn what_never_ends_is_refused() {
 }
 
 #[test]
-fn numbers_beyond_64_bits_are_the_closest_there_are() {
+fn whole_numbers_may_have_a_point_and_stop_where_integers_do() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("p.csv");
-    std::fs::write(&path, "a\n99999999999999999999\n-99999999999999999999\n1.5\n7\n").unwrap();
+    let cells = ["99999999999999999999", "-99999999999999999999", "1.5", "7"];
+    // As programs write whole numbers in a column with gaps, and what is none.
+    let reals = ["2.0", " -3.00 ", "1e3", "1e40", "-1e299", "1e300", "inf", "NaN", "0x1", "1_0"];
+    std::fs::write(&path, format!("a\n{}\n{}\n", cells.join("\n"), reals.join("\n"))).unwrap();
     let mut rows = Rows::open(&path, Secrecy::Private, &Form::default()).unwrap();
     rows.choose(&["a"]).unwrap();
     let mut seen = Vec::new();
     while rows.advance().unwrap() {
         seen.push(rows.whole_or_none(0));
     }
-    assert_eq!(seen, [Some(i64::MAX), Some(i64::MIN), None, Some(7)]);
+    assert_eq!(seen[..4], [Some(i64::MAX), Some(i64::MIN), None, Some(7)]);
+    assert_eq!(seen[4..9], [Some(2), Some(-3), Some(1_000), Some(i64::MAX), Some(i64::MIN)]);
+    assert_eq!(seen[9..], [None; 5]);
 }
 
 #[test]

@@ -106,6 +106,21 @@ fn put<T: DataType>(
     column.close().unwrap();
 }
 
+/// A column of whole numbers with gaps is often one of numbers with fractions.
+#[test]
+fn whole_numbers_of_a_type_with_fractions_are_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.parquet");
+    write(&path, "a,b\n2,x\n,x\n1.5,x\n-3,x\nNaN,x\ninf,x\n1e40,x\n", &[Kind::Real, Kind::Text], 3);
+    let mut rows = Rows::open(&path, Secrecy::Private, &Form::default()).unwrap();
+    rows.choose(&["a"]).unwrap();
+    let mut seen = Vec::new();
+    while rows.advance().unwrap() {
+        seen.push(rows.whole_or_none(0));
+    }
+    assert_eq!(seen, [Some(2), None, None, Some(-3), None, None, Some(i64::MAX)]);
+}
+
 /// Over several row groups, pages and batches, with nulls and without.
 #[test]
 fn parquet_gives_the_cells_of_csv() {
