@@ -278,6 +278,62 @@ mod tests {
 
     use super::*;
 
+    /// `sum C(k, i) p^i q^(k - i) (1 - e^(epsilon - loss(i)))_+` as it is written.
+    fn plain(k: u32, [p, q]: [f64; 2], epsilon: f64, loss: impl Fn(f64) -> f64) -> f64 {
+        let (mut choose, mut sum) = (1.0, 0.0);
+        for i in 0..=k {
+            let above = -libm::expm1(epsilon - loss(f64::from(i)));
+            let weight = choose * p.powi(i.cast_signed()) * q.powi((k - i).cast_signed());
+            sum += weight * above.max(0.0);
+            choose *= f64::from(k - i) / f64::from(i + 1);
+        }
+        sum
+    }
+
+    /// Few uses of small and of large losses, at all epsilons up to the largest loss there is.
+    #[test]
+    fn few_uses_leak_what_the_sum_says() {
+        for e in [0.01, 0.3, 1.0, 2.0, 6.0] {
+            let each = Epsilon::new(e).expect("valid");
+            for uses in [1, 2, 3, 10, 40] {
+                let k = f64::from(uses);
+                for part in [0.0, 0.1, 0.5, 0.9, 0.999] {
+                    let epsilon = Epsilon::new(part * k * e).expect("valid");
+                    let truth = (1.0 + (-e).exp()).recip();
+                    let loss = |i: f64| (2.0 * i - k) * e;
+                    let exact = plain(uses, [truth, 1.0 - truth], epsilon.get(), loss);
+                    for leak in [0.0, 1e-3] {
+                        let leaks = Delta::new(leak).expect("valid");
+                        let got = optimal_composition_delta(each, leaks, uses, epsilon);
+                        let got = got.expect("valid").get();
+                        let leaked = -libm::expm1(k * libm::log1p(-leak));
+                        let all = leaked + (1.0 - leaked) * exact;
+                        let close = got >= all * (1.0 - 1e-9) && got <= all * (1.0 + 1e-9) + 1e-12;
+                        assert!(
+                            close,
+                            "{uses} of {e}, {leak} at {}: {got} for {all}",
+                            epsilon.get()
+                        );
+                    }
+                    // Whatever the range of a choice is cut at, as many choices leak no more.
+                    let choices = bounded_range_optimal_delta(each, uses, epsilon);
+                    let choices = choices.expect("valid").get();
+                    for cut in [0.05, 0.3, 0.5, 0.8, 0.95] {
+                        let t = cut * e;
+                        let whole = libm::expm1(-e);
+                        let high = libm::expm1(t - e) / whole;
+                        let loss = |i: f64| k * t - (k - i) * e;
+                        let exact = plain(uses, [high, 1.0 - high], epsilon.get(), loss);
+                        assert!(
+                            choices >= exact * (1.0 - 1e-9),
+                            "{uses} of {e}: {choices} {exact}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+
     /// A loss that was rounded down by some units takes nothing from the excess over an epsilon just below it.
     #[test]
     fn losses_that_are_a_few_units_too_low_count_as_they_are() {
