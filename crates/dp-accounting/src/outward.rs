@@ -66,8 +66,8 @@ impl Upper {
         if self.0 <= 0.0 || other.0 <= 0.0 {
             return Self::ZERO;
         }
-        let product = Self::new(mul_up(self.0, other.0));
-        if product.0 > 0.0 { product } else { Self(LEAST) }
+        // Above 0, however small it is.
+        Self::new(mul_up(self.0, other.0))
     }
 
     /// Of a value times a count.

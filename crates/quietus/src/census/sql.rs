@@ -5,6 +5,7 @@ use super::{Job, prepare};
 use crate::cli::CensusArgs;
 use crate::error::Error;
 use crate::passes::{headed, name, quoted, read, relation, setting};
+use crate::shown::shown;
 use crate::table::{Form, MOST_WHOLE};
 use dp_census::passes::{Passes, sql};
 use dp_census::{Bins, Census, From0, GroupSizes};
@@ -24,7 +25,7 @@ pub(crate) fn explain(args: &CensusArgs) -> Result<String, Error> {
     let passes = asking(&job.plan)?;
     let sql = sql(passes.asked(), &groups(args, &job)?);
     let brings = if has_quantities(args, &job.form) {
-        format!("what is in the column {}", job.form.name_in_file(QUANTITY))
+        format!("what is in the column {}", shown(job.form.name_in_file(QUANTITY)))
     } else {
         "1, whatever other columns there are".to_owned()
     };

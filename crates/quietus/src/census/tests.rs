@@ -189,6 +189,12 @@ fn a_column_that_is_named_counts_where_somebody_else_counts_or_is_refused() {
         assert_eq!(sql.contains("TRY_CAST"), !settings.is_empty(), "{sql}");
     }
     assert!(explained(" --column quantity=brings").contains("TRY_CAST(brings AS DOUBLE)"));
+    // A name does not end the line that is a comment.
+    let mut args = home.args(&format!("{BY_PEOPLE} --explain-sql"));
+    args.form.columns = vec!["quantity=x\nDROP".to_owned()];
+    let sql = explain(&args).unwrap();
+    let lines: Vec<&str> = sql.lines().collect();
+    assert!(lines[..2].iter().all(|line| line.starts_with("--")) && lines[2].starts_with("WITH"));
     for flag in ["--explain-sql", "--from-tables s.csv"] {
         let error = prepare(&home.args(&format!("{BY_PEOPLE} {flag} --column person=who")));
         let error = error.unwrap_err().to_string();
