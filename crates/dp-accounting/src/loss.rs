@@ -299,3 +299,23 @@ pub(crate) fn group_factor(epsilon: f64, size: u64) -> Upper {
     let factor = Upper::new(libm::expm1(top) / libm::expm1(epsilon)).raised(16.0 + 2.0 * top);
     if epsilon < 1e-290 { k.times(Upper::new(top).exp()) } else { factor.max(k) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a root is checked by knows the one side of it from the other, and covers nothing where it overflows.
+    #[test]
+    fn roots_are_told_from_what_is_just_below_them() {
+        for epsilon in [1e-6, 0.1, 0.9, 1.0, 3.0, 40.0, 600.0] {
+            let (root, covers): (f64, fn(f64, f64) -> bool) = if epsilon < 1.0 {
+                (near_root(epsilon), covers_small)
+            } else {
+                (far_root(epsilon), covers_large)
+            };
+            assert!(covers(root * (1.0 + 1e-9), epsilon), "{epsilon}");
+            assert!(!covers(root * (1.0 - 1e-9), epsilon), "{epsilon}");
+        }
+        assert!(!covers_large(20.0, 800.0) && !covers_large(f64::NAN, 3.0));
+    }
+}
