@@ -9,7 +9,7 @@ use clap::Parser;
 use datafusion::arrow::array::{AsArray, RecordBatch};
 use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{DataType, Int64Type};
-use dp_mechanism::{Algorithm as _, Mechanism as _, SecureSource};
+use dp_mechanism::{Mechanism as _, SecureSource};
 use quietus::cli::{Cli, Command, Family};
 use quietus::{Gate, RealDisk};
 use rand::RngExt;
