@@ -284,7 +284,7 @@ mod tests {
         for i in 0..=k {
             let above = -libm::expm1(epsilon - loss(f64::from(i)));
             let weight = choose * p.powi(i.cast_signed()) * q.powi((k - i).cast_signed());
-            sum += weight * above.max(0.0);
+            sum += weight * larger(above, 0.0);
             choose *= f64::from(k - i) / f64::from(i + 1);
         }
         sum

@@ -49,7 +49,7 @@ pub(super) fn refuse_person(args: &CensusArgs, form: &Form) -> Result<(), Error>
         return Ok(());
     }
     let want = "left out where somebody else counts: every row is taken for another individual there; put the rows of one person into one yourself";
-    setting("--column", "person", want)
+    setting("--column person=THERE", &shown(form.name_in_file("person")), want)
 }
 
 /// One row for each group: the number of its region among the lowest, and its size.
