@@ -80,6 +80,11 @@ pub use dp_accounting::{AddRemove, Budget, Ledger, Receipt};
 pub use dp_geometry::{Points, PointsView, PublicBall, PublicBox};
 pub use dp_mechanism::{ChaCha20Rng, Mechanism, Release, ReleaseRng, chacha_from_os};
 
+/// Does the work on a thread of the pool: a loop in it that is shared out then starts at once, and otherwise the pool has to be woken for each.
+pub(crate) fn in_pool<R: Send>(work: impl FnOnce() -> R + Send) -> R {
+    rayon::scope(|_| work())
+}
+
 /// The examples of the two READMEs.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]

@@ -39,3 +39,4 @@ pub use algorithm::{KMeansFit, StopReason};
 pub use data::MAX_MAGNITUDE;
 pub(crate) use data::farthest;
 pub use params::{KMeans, KMeansSettings};
+pub(crate) use seeding::draw;

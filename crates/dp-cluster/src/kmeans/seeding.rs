@@ -210,7 +210,7 @@ fn as_u32(index: usize) -> u32 {
 ///
 /// `chunk_mass[c]` is the sum of the masses of `c * chunk .. (c + 1) * chunk`. Going chunk by chunk
 /// keeps the sums short, hence accurate, and most of the masses untouched.
-fn draw<R: Rng + ?Sized>(
+pub(crate) fn draw<R: Rng + ?Sized>(
     chunk_mass: &[f64],
     chunk: usize,
     n: usize,

@@ -128,7 +128,7 @@ struct Search<'a> {
 
 impl<'a> Search<'a> {
     fn new(data: &'a WeightedPoints<'a>, candidates: PointsView<'a>, objective: Objective) -> Self {
-        let nearest = NearestThree { of: Vec::new() };
+        let nearest = NearestThree::nobody();
         Self { data, candidates, objective, chosen: Vec::new(), nearest, cost: 0.0 }
     }
 
@@ -141,8 +141,7 @@ impl<'a> Search<'a> {
         self.chosen = chosen;
         self.nearest = NearestThree::new(self.data, self.centres().view(), self.objective);
         // Without any candidate there is no centre to pay for.
-        let cost = self.nearest.cost(self.data);
-        self.cost = if self.chosen.is_empty() { 0.0 } else { cost };
+        self.cost = if self.chosen.is_empty() { 0.0 } else { self.nearest.cost() };
     }
 
     /// What a unit of weight costs at candidate `c`, for every point.
@@ -182,8 +181,11 @@ impl<'a> Search<'a> {
         let mut order: Vec<usize> = (0..self.candidates.len()).filter(free).collect();
         order.shuffle(rng);
         order.into_iter().find_map(|c| {
-            let removal =
-                self.nearest.best_removal(self.data, self.chosen.len(), &self.costs_at(c));
+            let to_new = self.costs_at(c);
+            if !self.nearest.may_cost(self.data, &to_new, wanted) {
+                return None;
+            }
+            let removal = self.nearest.best_removal(self.data, &to_new);
             (removal.cost <= wanted).then(|| self.swapped(removal, &[c]))
         })
     }
@@ -196,7 +198,7 @@ impl<'a> Search<'a> {
         (0..order.len()).flat_map(|b| (0..b).map(move |a| (a, b))).find_map(|(a, b)| {
             let cheaper: Vec<f64> =
                 costs[a].iter().zip(&costs[b]).map(|(x, y)| x.min(*y)).collect();
-            let removal = self.nearest.best_double_removal(self.data, self.chosen.len(), &cheaper);
+            let removal = self.nearest.best_double_removal(self.data, &cheaper);
             (removal.cost <= wanted).then(|| self.swapped(removal, &[order[a], order[b]]))
         })
     }

@@ -4,9 +4,9 @@ use dp_geometry::PointsView;
 use rand::Rng;
 
 use super::Objective;
-use super::algorithm::draw;
 use super::nearest_three::NearestThree;
 use crate::kmeans::data::WeightedPoints;
+use crate::kmeans::draw;
 use crate::kmeans::pairs::Pairs;
 
 /// `steps` tries: a point drawn with probability proportional to its cost replaces the centre that
@@ -28,22 +28,39 @@ pub(crate) fn improve_seeding(
     let points = data.points();
     let dim = points.dim();
     let mut nearest = NearestThree::new(data, view(centres, dim), objective);
-    let (mut cost, mut mass) = (nearest.cost(data), nearest.costs(data));
-    let mut to_new = vec![0.0; points.len()];
+    let mut masses = masses_of(&nearest, data);
+    let mut room = Vec::new();
     for _ in 0..steps {
-        let Some(i) = draw(&mass, rng) else { return };
-        let new = &points[i];
-        for (cost, &squared) in to_new.iter_mut().zip(pairs.of(i)) {
-            *cost = objective.of_squared(squared);
+        let mass_of = |i| nearest.cost_of(data, i);
+        let Some(i) = draw(&masses, CHUNK, points.len(), mass_of, rng) else { return };
+        let squared = pairs.of(i);
+        let to_new = match objective {
+            Objective::KMeans => squared,
+            Objective::KMedian => {
+                room.clear();
+                room.extend(squared.iter().map(|&squared| objective.of_squared(squared)));
+                &room
+            }
+        };
+        if !nearest.may_cost(data, to_new, nearest.cost()) {
+            continue;
         }
-        let removal = nearest.best_removal(data, centres.len() / dim, &to_new);
-        if removal.cost < cost {
+        let removal = nearest.best_removal(data, to_new);
+        if removal.cost < nearest.cost() {
             let replaced = removal.centres[0];
-            centres[replaced * dim..][..dim].copy_from_slice(new);
-            nearest.replace(data, view(centres, dim), objective, (replaced, &to_new));
-            (cost, mass) = (nearest.cost(data), nearest.costs(data));
+            centres[replaced * dim..][..dim].copy_from_slice(&points[i]);
+            nearest.replace(data, view(centres, dim), objective, (replaced, to_new));
+            masses = masses_of(&nearest, data);
         }
     }
+}
+
+/// Points whose costs are added up together, so that a draw passes over most of them at once.
+const CHUNK: usize = 64;
+
+fn masses_of(nearest: &NearestThree, data: &WeightedPoints<'_>) -> Vec<f64> {
+    let costs: Vec<f64> = (0..data.points().len()).map(|i| nearest.cost_of(data, i)).collect();
+    costs.chunks(CHUNK).map(|costs| costs.iter().sum()).collect()
 }
 
 fn view(centres: &[f64], dim: usize) -> PointsView<'_> {

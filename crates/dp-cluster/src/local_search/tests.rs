@@ -90,19 +90,55 @@ fn swap_prices_are_those_of_doing_them() {
         let price = |set: &[usize]| {
             plain_cost(points.view(), &weights, points.view(), set, Objective::KMedian)
         };
-        let removal = nearest.best_removal(&data, 5, &to(20));
+        let removal = nearest.best_removal(&data, &to(20));
         let best = (0..5)
             .map(|a| price(&[&chosen[..a], &chosen[a + 1..], &[20]].concat()))
             .fold(f64::INFINITY, f64::min);
         assert!((removal.cost - best).abs() < 1e-9, "{} {best}", removal.cost);
         let cheaper: Vec<f64> = to(20).iter().zip(to(21)).map(|(a, b)| a.min(b)).collect();
-        let removal = nearest.best_double_removal(&data, 5, &cheaper);
+        let removal = nearest.best_double_removal(&data, &cheaper);
         let best = subsets(5, 3)
             .iter()
             .map(|kept| price(&[kept.as_slice(), &[20, 21]].concat()))
             .fold(f64::INFINITY, f64::min);
         assert!((removal.cost - best).abs() < 1e-9, "{} {best}", removal.cost);
     }
+}
+
+/// What is not looked at point by point would not have been taken: at the price itself, and a little below and above, for one centre and more.
+#[test]
+fn a_swap_that_is_not_priced_costs_more() {
+    let (mut refused, mut priced) = (0, 0);
+    for seed in 0..40 {
+        let (mut points, weights) = random(100, 2, seed);
+        if seed % 4 == 0 {
+            // A record far away makes rounding large.
+            let mut coords = points.view().coords().to_vec();
+            coords[7] = 1e12;
+            points = Points::new(coords, 2).expect("whole rows");
+        }
+        let data = WeightedPoints::new(points.view(), Some(&weights)).expect("valid");
+        let k = 1 + seed as usize % 9;
+        let centres = PointsView::new(&points.view().coords()[..2 * k], 2).expect("whole rows");
+        for objective in [Objective::KMedian, Objective::KMeans] {
+            let nearest = NearestThree::new(&data, centres, objective);
+            for new in points.view().rows().take(30) {
+                let squared = points.view().rows().map(|row| squared_distance(row, new));
+                let to_new: Vec<f64> = squared.map(|x| objective.of_squared(x)).collect();
+                let removal = nearest.best_removal(&data, &to_new);
+                for factor in [0.5, 1.0 - 1e-13, 1.0, 1.0 + 1e-13, 2.0] {
+                    let most = factor * removal.cost;
+                    let may = nearest.may_cost(&data, &to_new, most);
+                    assert!(may || removal.cost > most, "{seed} {factor}");
+                    priced += usize::from(may);
+                    refused += usize::from(!may);
+                }
+                let now = nearest.cost();
+                assert!(nearest.may_cost(&data, &to_new, now) || removal.cost >= now, "{seed}");
+            }
+        }
+    }
+    assert!(refused > 1_000 && priced > 5_000, "{refused} {priced}");
 }
 
 /// The stopping rule bounds the number of swaps.
@@ -168,7 +204,7 @@ fn a_bad_seeding_is_repaired() {
     let mut centres = vec![0.0, 0.1, 0.2, 0.3];
     let cost = |centres: &[f64]| {
         let centres = PointsView::new(centres, 1).expect("whole rows");
-        NearestThree::new(&data, centres, Objective::KMeans).cost(&data)
+        NearestThree::new(&data, centres, Objective::KMeans).cost()
     };
     let before = cost(&centres);
     let pairs = &mut Pairs::new(points.view());
@@ -231,7 +267,8 @@ fn what_follows_a_moved_centre_is_what_is_found_anew() {
                     to_new.map(|squared| objective.of_squared(squared)).collect();
                 let now = view(&centres);
                 nearest.replace(&data, now.view(), objective, (replaced, &to_new));
-                assert_eq!(nearest.of, NearestThree::new(&data, now.view(), objective).of);
+                let anew = NearestThree::new(&data, now.view(), objective);
+                assert_eq!((&nearest.of, nearest.cost()), (&anew.of, anew.cost()));
             }
         }
     }

@@ -13,6 +13,7 @@ use super::on_map::OnMap;
 use super::params::{Asked, Choices, Start};
 use super::second::{AtSecond, Centres, SecondStart};
 use super::together::Together;
+use crate::in_pool;
 use crate::map::{PrivateMap, PrivateMapSettings};
 use crate::passes::{Question, asks, is_inside, is_there};
 use crate::private_box::{BoxSearch, BoxState, FoundBox};
@@ -299,17 +300,21 @@ impl Way {
                 let map = map.release_sums(&counted.entries, counted.rows, draws);
                 let on_map = OnMap::new(&map, levels);
                 let last_box = on_map.last_box(asked.settings.finds_k);
-                let start = on_map.start(asked.k, asked.settings);
                 let Some(second) = second else {
                     let longest = last_box.diagonal();
+                    let start = in_pool(|| on_map.start(asked.k, asked.settings));
                     return self.last(last_box, longest, start);
                 };
+                let (start, standing_out) = rayon::join(
+                    || on_map.start(asked.k, asked.settings),
+                    || on_map.standing_out(asked.k, asked.settings),
+                );
                 let centres = |start: recentring::Start| Centres {
                     points: start.centres,
                     counts: start.counts,
                 };
-                let standing_out = on_map.standing_out(asked.k, asked.settings).map(centres);
-                let (at, question) = second.first(&last_box, centres(start), standing_out);
+                let (at, question) =
+                    second.first(&last_box, centres(start), standing_out.map(centres));
                 Next::Ask(At::Second(last_box, at), question)
             }
             (At::Second(last_box, at), StartPlan::Map(_, _, Some(second))) => {

@@ -16,6 +16,7 @@ use super::seen::Seen;
 use super::{RingRounds, RingRoundsSettings};
 use crate::clustering::{inside, labelled_weights, records};
 use crate::coreset::PrivateCoreset;
+use crate::in_pool;
 use crate::kmeans::{KMeans, KMeansSettings};
 use crate::nearest::assign;
 use crate::passes::{LARGEST, Question, are_in, asks, is_there};
@@ -485,7 +486,7 @@ impl RingPlan {
         }
         let mut rng = public_generator(self.settings.public_seed, Purpose::RingSolver);
         rng.set_word_pos(state.solver_words);
-        let fit = solver.post_fit(means, &mut rng).expect("released points are finite");
+        let fit = in_pool(|| solver.post_fit(means, &mut rng)).expect("released points are finite");
         state.solver_words = rng.get_word_pos();
         let points = inside(fit.centres, &self.public_box);
         let labels = assign(means.points(), points.view()).labels;
