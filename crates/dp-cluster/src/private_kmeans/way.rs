@@ -298,24 +298,7 @@ impl Way {
                 let map = map.finer_in(&public_box);
                 let levels = map.levels();
                 let map = map.release_sums(&counted.entries, counted.rows, draws);
-                let on_map = OnMap::new(&map, levels);
-                let last_box = on_map.last_box(asked.settings.finds_k);
-                let Some(second) = second else {
-                    let longest = last_box.diagonal();
-                    let start = in_pool(|| on_map.start(asked.k, asked.settings));
-                    return self.last(last_box, longest, start);
-                };
-                let (start, standing_out) = rayon::join(
-                    || on_map.start(asked.k, asked.settings),
-                    || on_map.standing_out(asked.k, asked.settings),
-                );
-                let centres = |start: recentring::Start| Centres {
-                    points: start.centres,
-                    counts: start.counts,
-                };
-                let (at, question) =
-                    second.first(&last_box, centres(start), standing_out.map(centres));
-                Next::Ask(At::Second(last_box, at), question)
+                self.after_map(asked, &OnMap::new(&map, levels), second.as_deref())
             }
             (At::Second(last_box, at), StartPlan::Map(_, _, Some(second))) => {
                 match second.answer(&last_box, at, counted, draws) {
@@ -337,6 +320,22 @@ impl Way {
             }
             _ => unreachable!("a state is bound to its plan"),
         }
+    }
+
+    /// Rounds at what a map says, or first the second start.
+    fn after_map(&self, asked: &Asked, on_map: &OnMap<'_>, second: Option<&SecondStart>) -> Asks {
+        let last_box = on_map.last_box(asked.settings.finds_k);
+        let start = || on_map.start(asked.k, asked.settings);
+        let Some(second) = second else {
+            let longest = last_box.diagonal();
+            return self.last(last_box, longest, in_pool(start));
+        };
+        let standing_out = || on_map.standing_out(asked.k, asked.settings);
+        let (start, standing_out) = rayon::join(start, standing_out);
+        let centres =
+            |start: recentring::Start| Centres { points: start.centres, counts: start.counts };
+        let (at, question) = second.first(&last_box, centres(start), standing_out.map(centres));
+        Next::Ask(At::Second(last_box, at), question)
     }
 
     fn map_in(part: PublicBox, map: &PrivateMap<AddRemove>) -> Asks {
