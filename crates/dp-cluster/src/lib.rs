@@ -50,6 +50,7 @@ mod error;
 mod inside;
 pub mod kmeans;
 pub mod kmedian;
+mod lanes;
 pub mod local_search;
 mod located;
 pub mod lsh_splits;

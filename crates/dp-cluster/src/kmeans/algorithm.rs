@@ -8,6 +8,7 @@ use super::data::WeightedPoints;
 use super::lloyd::lloyd;
 use super::pairs::Pairs;
 use super::params::KMeans;
+use super::restarts::cheapest;
 use super::seeding::seed;
 use crate::coreset::PrivateCoreset;
 use crate::error::ClusterError;
@@ -65,8 +66,8 @@ impl KMeans {
     ///
     /// # Complexity
     /// Seeding `O(n k dim trials)` and `O(n k dim)` per iteration at worst; the triangle
-    /// inequality skips most of it on clustered data. Memory `O(n trials + k dim)` beside the input, and a
-    /// copy of it if there are weights of zero, or with local search; at most 8 MiB of distances if there are few points. Parallel over the threads of the current pool,
+    /// inequality skips most of it on clustered data. Memory `O(n trials + k dim)` for each run at the time, beside the input, and a
+    /// copy of it if there are weights of zero, or with local search; at most 8 MiB of distances for each run if there are few points. Parallel over the threads of the current pool,
     /// with the same result, bit for bit, for every number of threads.
     ///
     /// # Precision
@@ -107,21 +108,14 @@ impl KMeans {
             let stop = StopReason::FewDistinctPoints;
             return Ok(KMeansFit { centres, squared_inertia: 0.0, iterations: 0, stop });
         }
-        let mut pairs = Pairs::new(data.points());
-        let mut run = || {
-            let mut seeding = seed(&data, &mut pairs, self.k(), self.trials_per_step(), rng);
+        let run = |rng: &mut dyn Rng| {
+            let pairs = &mut Pairs::new(data.points());
+            let mut seeding = seed(&data, pairs, self.k(), self.trials_per_step(), rng);
             let steps = self.asked.settings.local_search_steps;
             let centres = &mut seeding.centres;
-            improve_seeding(&data, &mut pairs, centres, Objective::KMeans, steps, rng);
+            improve_seeding(&data, pairs, centres, Objective::KMeans, steps, rng);
             lloyd(self, &data, seeding.centres, seeding.labels)
         };
-        let mut best = run();
-        for _ in 1..self.asked.settings.restarts {
-            let fit = run();
-            if fit.squared_inertia < best.squared_inertia {
-                best = fit;
-            }
-        }
-        Ok(best)
+        Ok(cheapest(self.asked.settings.restarts, rng, run, |fit| fit.squared_inertia))
     }
 }

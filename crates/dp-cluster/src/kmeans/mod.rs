@@ -31,6 +31,7 @@ pub(crate) mod data;
 mod lloyd;
 pub(crate) mod pairs;
 pub(crate) mod params;
+mod restarts;
 mod seeding;
 #[cfg(test)]
 mod tests;
@@ -39,4 +40,5 @@ pub use algorithm::{KMeansFit, StopReason};
 pub use data::MAX_MAGNITUDE;
 pub(crate) use data::farthest;
 pub use params::{KMeans, KMeansSettings};
+pub(crate) use restarts::cheapest;
 pub(crate) use seeding::draw;

@@ -6,7 +6,7 @@ use crate::nearest::CentreTable;
 
 /// Squared distances between points, measured when they are asked for.
 ///
-/// Of [few](Self::are_few) points they are kept: seedings, swaps and restarts ask for the same ones many times.
+/// Of [few](Self::are_few) points they are kept: a seeding and its swaps ask for the same ones many times.
 pub(crate) struct Pairs<'a> {
     points: PointsView<'a>,
     most_kept: usize,

@@ -11,6 +11,7 @@ use crate::Assignment;
 use crate::ClusterError;
 use crate::coreset::PrivateCoreset;
 use crate::kmeans::StopReason;
+use crate::kmeans::cheapest;
 use crate::kmeans::data::WeightedPoints;
 use crate::kmeans::pairs::Pairs;
 use crate::local_search::{Objective, improve_seeding};
@@ -74,25 +75,14 @@ impl KMedian {
             let stop = StopReason::FewDistinctPoints;
             return Ok(KMedianFit { centres, inertia: 0.0, iterations: 0, stop });
         }
-        let mut pairs = Pairs::new(data.points());
-        let mut best = self.one_run(&data, &mut pairs, rng);
-        for _ in 1..self.asked.settings.restarts {
-            let fit = self.one_run(&data, &mut pairs, rng);
-            if fit.inertia < best.inertia {
-                best = fit;
-            }
-        }
-        Ok(best)
+        let run = |rng: &mut dyn Rng| self.one_run(&data, rng);
+        Ok(cheapest(self.asked.settings.restarts, rng, run, |fit| fit.inertia))
     }
 
-    fn one_run(
-        &self,
-        data: &WeightedPoints<'_>,
-        pairs: &mut Pairs<'_>,
-        rng: &mut (impl Rng + ?Sized),
-    ) -> KMedianFit {
+    fn one_run(&self, data: &WeightedPoints<'_>, rng: &mut dyn Rng) -> KMedianFit {
         let mut centres = seed(data, self.asked.k, rng);
         let steps = self.asked.local_search_steps();
+        let pairs = &mut Pairs::new(data.points());
         improve_seeding(data, pairs, &mut centres, Objective::KMedian, steps, rng);
         let view =
             |centres: Vec<f64>| Points::new(centres, data.points().dim()).expect("whole rows");

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::pyramid::Pyramid;
 use super::simplex::project;
+use crate::lanes::sum_of;
 
 /// The noisy sums of one level, with what they are worth.
 #[derive(Clone, Debug)]
@@ -56,17 +57,18 @@ pub(super) fn fit(dim: usize, measured: &[Measured], total: f64, most_steps: usi
     let mut steps = 0;
     loop {
         if steps % LOOK == 0 || steps == most_steps {
-            let misfit = pyramid.gradient(measured, &weights, &mut gradient);
+            pyramid.gradient(measured, &weights, &mut gradient);
             for ((next, p), g) in next.iter_mut().zip(&weights).zip(&gradient) {
                 *next = p - g / flattest;
             }
             project(&mut next, total, threshold);
-            let falls = next.iter().zip(&weights).zip(&gradient).map(|((q, p), g)| {
+            let falls = sum_of([&next, &weights, &gradient], |[q, p, g]| {
                 let moved = p - q;
                 moved * (g - 0.5 * flattest * moved)
             });
-            let gap = falls.sum::<f64>().max(0.0);
+            let gap = falls.max(0.0);
             if gap <= GAP_PER_RECORD * total || steps >= most_steps {
+                let misfit = pyramid.misfit(measured, &weights);
                 return MapFit { weights, misfit, gap, steps };
             }
         }
@@ -76,9 +78,8 @@ pub(super) fn fit(dim: usize, measured: &[Measured], total: f64, most_steps: usi
         }
         threshold = project(&mut next, total, threshold);
         // Momentum that points uphill is dropped.
-        let uphill: f64 = (ahead.iter().zip(&next).zip(&weights))
-            .map(|((ahead, next), p)| (ahead - next) * (next - p))
-            .sum();
+        let uphill =
+            sum_of([&ahead, &next, &weights], |[ahead, next, p]| (ahead - next) * (next - p));
         if uphill > 0.0 {
             momentum = 1.0;
         }

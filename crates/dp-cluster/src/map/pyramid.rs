@@ -1,6 +1,7 @@
 //! The sums that weights on the finest vertices would have on every level, and the gradient of the misfit.
 
 use super::fit::Measured;
+use crate::lanes::sum_of;
 
 /// Room for one list per level between the coarsest and the finest that was measured.
 ///
@@ -10,8 +11,10 @@ use super::fit::Measured;
 pub(super) struct Pyramid {
     dim: usize,
     coarsest: u32,
-    /// From the coarsest.
-    sums: Vec<Vec<f64>>,
+    /// Of the finest level.
+    vertices: usize,
+    /// Of all levels above the finest, from the coarsest.
+    above: Vec<Vec<f64>>,
     precision: Vec<f64>,
     room: [Vec<f64>; 2],
 }
@@ -19,10 +22,12 @@ pub(super) struct Pyramid {
 impl Pyramid {
     /// For consecutive levels, the coarsest first.
     pub(super) fn new(dim: usize, measured: &[Measured]) -> Self {
+        let above = &measured[..measured.len().saturating_sub(1)];
         Self {
             dim,
             coarsest: measured.first().map_or(0, |level| level.level),
-            sums: measured.iter().map(|level| vec![0.0; level.sums.len()]).collect(),
+            vertices: measured.last().map_or(0, |level| level.sums.len()),
+            above: above.iter().map(|level| vec![0.0; level.sums.len()]).collect(),
             precision: measured.iter().map(|level| level.precision).collect(),
             room: [Vec::new(), Vec::new()],
         }
@@ -30,29 +35,38 @@ impl Pyramid {
 
     /// Of the finest level.
     pub(super) fn vertices(&self) -> usize {
-        self.sums.last().map_or(0, Vec::len)
+        self.vertices
     }
 
-    /// The misfit of these weights and its gradient.
+    /// Half of the squared differences of these weights' sums from the measured ones, in variances of their noise.
+    pub(super) fn misfit(&mut self, measured: &[Measured], weights: &[f64]) -> f64 {
+        self.spread(weights);
+        let above = self.above.iter().map(Vec::as_slice).chain([weights]);
+        let levels = above.zip(measured).map(|(sums, level)| {
+            let squares = sum_of([sums, &level.sums], |[sum, measured]| (sum - measured).powi(2));
+            0.5 * level.precision * squares
+        });
+        levels.sum()
+    }
+
+    /// The gradient of the misfit at these weights.
     pub(super) fn gradient(
         &mut self,
         measured: &[Measured],
         weights: &[f64],
         gradient: &mut [f64],
-    ) -> f64 {
+    ) {
         self.spread(weights);
-        let mut misfit = 0.0;
-        for (sums, level) in self.sums.iter_mut().zip(measured) {
-            let mut squares = 0.0;
+        let (finest, coarser) = measured.split_last().expect("a level at least");
+        for (sums, level) in self.above.iter_mut().zip(coarser) {
             for (sum, measured) in sums.iter_mut().zip(&level.sums) {
-                let off = *sum - measured;
-                squares += off * off;
-                *sum = off * level.precision;
+                *sum = (*sum - measured) * level.precision;
             }
-            misfit += 0.5 * level.precision * squares;
+        }
+        for ((g, weight), measured) in gradient.iter_mut().zip(weights).zip(&finest.sums) {
+            *g = (weight - measured) * finest.precision;
         }
         self.collect(gradient);
-        misfit
     }
 
     /// The largest curvature of the misfit, from above: of the products of a positive vector with a matrix without negative entries, the
@@ -63,11 +77,13 @@ impl Pyramid {
         let mut most = f64::INFINITY;
         for _ in 0..30 {
             self.spread(&x);
-            for (sums, precision) in self.sums.iter_mut().zip(&self.precision) {
+            let (finest, coarser) = self.precision.split_last().expect("a level at least");
+            for (sums, precision) in self.above.iter_mut().zip(coarser) {
                 for sum in sums {
                     *sum *= precision;
                 }
             }
+            y.iter_mut().zip(&x).for_each(|(y, x)| *y = x * finest);
             self.collect(&mut y);
             let ratio = y.iter().zip(&x).fold(0.0, |most: f64, (y, x)| most.max(y / x));
             most = most.min(ratio);
@@ -78,26 +94,24 @@ impl Pyramid {
         most
     }
 
-    /// From the finest level up.
+    /// From weights on the finest level up.
     fn spread(&mut self, weights: &[f64]) {
-        let finest = self.sums.len() - 1;
-        self.sums[finest].copy_from_slice(weights);
-        for level in (0..finest).rev() {
-            let (above, below) = self.sums.split_at_mut(level + 1);
+        for level in (0..self.above.len()).rev() {
+            let (above, below) = self.above.split_at_mut(level + 1);
+            let from = below.first().map_or(weights, Vec::as_slice);
             let fine = self.coarsest + u32::try_from(level).expect("few levels") + 1;
-            coarser(self.dim, fine, &below[0], &mut above[level], &mut self.room);
+            coarser(self.dim, fine, from, &mut above[level], &mut self.room);
         }
     }
 
     /// The transposed map of all levels at once: from the coarsest level down, what comes from above and what is there.
-    fn collect(&mut self, out: &mut [f64]) {
-        let finest = self.sums.len() - 1;
-        for level in 0..finest {
-            let (above, below) = self.sums.split_at_mut(level + 1);
+    fn collect(&mut self, finest: &mut [f64]) {
+        for level in 0..self.above.len() {
+            let (above, below) = self.above.split_at_mut(level + 1);
+            let to = below.first_mut().map_or(&mut *finest, Vec::as_mut_slice);
             let fine = self.coarsest + u32::try_from(level).expect("few levels") + 1;
-            add_finer(self.dim, fine, &above[level], &mut below[0], &mut self.room);
+            add_finer(self.dim, fine, &above[level], to, &mut self.room);
         }
-        out.copy_from_slice(&self.sums[finest]);
     }
 }
 
@@ -135,14 +149,14 @@ fn add_finer(dim: usize, fine: u32, from: &[f64], to: &mut [f64], room: &mut [Ve
         let (outer, inner) = (many.pow(axis_u32(axis)), few.pow(axis_u32(dim - axis - 1)));
         let [before, next] = &mut *room;
         let source = if axis == 0 { from } else { before };
-        let target = sized(next, outer * many * inner);
-        let slabs = source.chunks_exact(few * inner).zip(target.chunks_exact_mut(many * inner));
-        for (source, target) in slabs {
-            double(source, target, inner);
+        if axis + 1 == dim {
+            double(source, to, few, inner, |to, value| *to += value);
+        } else {
+            let next = sized(next, outer * many * inner);
+            double(source, next, few, inner, |to, value| *to = value);
         }
         room.swap(0, 1);
     }
-    to.iter_mut().zip(&room[0]).for_each(|(to, from)| *to += from);
 }
 
 /// Room for so many numbers, which are all written before they are read.
@@ -153,18 +167,19 @@ fn sized(room: &mut Vec<f64>, length: usize) -> &mut [f64] {
 
 /// Every other row, with half of both of its neighbours.
 fn halve(source: &[f64], target: &mut [f64], inner: usize) {
+    let few = target.len() / inner;
     // The last axis has rows of one number.
     if inner == 1 {
-        let last = source.len() - 1;
-        for (i, target) in target.iter_mut().enumerate() {
-            let at = 2 * i;
-            let before = if at > 0 { source[at - 1] } else { 0.0 };
-            let after = if at < last { source[at + 1] } else { 0.0 };
-            *target = source[at] + 0.5 * before + 0.5 * after;
+        let (pairs, last) = source.as_chunks::<2>();
+        let mut before = 0.0;
+        for (target, [at, between]) in target.iter_mut().zip(pairs) {
+            let half = 0.5 * between;
+            *target = at + before + half;
+            before = half;
         }
+        target[few - 1] = last[0] + before;
         return;
     }
-    let few = target.len() / inner;
     for (i, target) in target.chunks_exact_mut(inner).enumerate() {
         let row = |j: usize| &source[j * inner..][..inner];
         target.copy_from_slice(row(2 * i));
@@ -177,22 +192,34 @@ fn halve(source: &[f64], target: &mut [f64], inner: usize) {
     }
 }
 
-/// Each row, and the mean of it and the next in between.
-fn double(source: &[f64], target: &mut [f64], inner: usize) {
-    if inner == 1 {
-        for (i, target) in target.iter_mut().enumerate() {
-            let at = i / 2;
-            *target = if i % 2 == 0 { source[at] } else { 0.5 * (source[at] + source[at + 1]) };
+/// Of so `few` rows each, and the mean of it and the next in between, which are put into the target.
+fn double(
+    source: &[f64],
+    target: &mut [f64],
+    few: usize,
+    inner: usize,
+    put: impl Fn(&mut f64, f64),
+) {
+    let many = 2 * few - 1;
+    let slabs = source.chunks_exact(few * inner).zip(target.chunks_exact_mut(many * inner));
+    for (source, target) in slabs {
+        if inner == 1 {
+            let (pairs, last) = target.as_chunks_mut::<2>();
+            for ([at, between], next) in pairs.iter_mut().zip(source.windows(2)) {
+                put(at, next[0]);
+                put(between, 0.5 * (next[0] + next[1]));
+            }
+            put(&mut last[0], source[few - 1]);
+            continue;
         }
-        return;
-    }
-    for (i, target) in target.chunks_exact_mut(inner).enumerate() {
-        let row = |j: usize| &source[j * inner..][..inner];
-        if i % 2 == 0 {
-            target.copy_from_slice(row(i / 2));
-        } else {
-            let pair = row(i / 2).iter().zip(row(i / 2 + 1));
-            target.iter_mut().zip(pair).for_each(|(t, (a, b))| *t = 0.5 * (a + b));
+        for (i, target) in target.chunks_exact_mut(inner).enumerate() {
+            let row = |j: usize| &source[j * inner..][..inner];
+            if i % 2 == 0 {
+                target.iter_mut().zip(row(i / 2)).for_each(|(t, s)| put(t, *s));
+            } else {
+                let pair = row(i / 2).iter().zip(row(i / 2 + 1));
+                target.iter_mut().zip(pair).for_each(|(t, (a, b))| put(t, 0.5 * (a + b)));
+            }
         }
     }
 }
@@ -238,7 +265,8 @@ mod tests {
                         *sum += weight * share as f64 / Cloud::UNITS as f64;
                     }
                 }
-                for (a, b) in sums.iter().zip(&pyramid.sums[number]) {
+                let spread = pyramid.above.get(number).unwrap_or(&weights);
+                for (a, b) in sums.iter().zip(spread) {
                     assert!((a - b).abs() < 1e-4, "{dim}, {level}: {a} {b}");
                 }
             }
@@ -260,8 +288,9 @@ mod tests {
             for moved in 0..x.len() {
                 let mut y = x.clone();
                 y[moved] += 2.0;
-                let from = pyramid.gradient(&levels, &x, &mut at_x);
-                let to = pyramid.gradient(&levels, &y, &mut at_y);
+                pyramid.gradient(&levels, &x, &mut at_x);
+                pyramid.gradient(&levels, &y, &mut at_y);
+                let [from, to] = [&x, &y].map(|at| pyramid.misfit(&levels, at));
                 // A quadratic changes by the mean of its gradients.
                 let expected = at_x[moved] + at_y[moved];
                 assert!((to - from - expected).abs() < 1e-6, "{dim}: {} {expected}", to - from);

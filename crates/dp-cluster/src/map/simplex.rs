@@ -1,5 +1,7 @@
 //! The nearest weights of a given total.
 
+use crate::lanes::sum_of;
+
 /// Moves `values` to the nearest list of numbers that are at least 0 and have this total: all are lowered by a threshold, which is
 /// returned, and negative ones become 0. `guess` is where the search starts.
 ///
@@ -12,18 +14,13 @@ pub(super) fn project(values: &mut [f64], total: f64, guess: f64) -> f64 {
     let mut threshold = guess;
     // Twice as many steps as there are digits is more than it ever takes; rounding could go on forever.
     for step in 0..128 {
-        let (mut above, mut sum) = (0_usize, 0.0);
-        for &value in values.iter() {
-            if value > threshold {
-                above += 1;
-                sum += value;
-            }
-        }
-        let next = if above == 0 {
+        let above = sum_of([values], |[value]| if value > threshold { 1.0 } else { 0.0 });
+        let excess = sum_of([values], |[value]| (value - threshold).max(0.0));
+        let next = if above == 0.0 {
             // Everything was below: the largest alone would carry the total.
             values.iter().fold(f64::NEG_INFINITY, |most, v| v.max(most)) - total
         } else {
-            (sum - total) / above as f64
+            threshold + (excess - total) / above
         };
         if step > 0 && next <= threshold {
             break;

@@ -508,9 +508,7 @@ fn the_fit_is_certified_at_short_distances() {
 }
 
 fn fit_of(measured: &[super::fit::Measured], weights: &[f64]) -> f64 {
-    let mut pyramid = super::pyramid::Pyramid::new(2, measured);
-    let mut gradient = vec![0.0; weights.len()];
-    pyramid.gradient(measured, weights, &mut gradient)
+    super::pyramid::Pyramid::new(2, measured).misfit(measured, weights)
 }
 
 /// Files that no release wrote: another number of weights, weights that are none, more vertices than fit, and a part of another dimension.

@@ -8,6 +8,8 @@
 
 use std::f64::consts::{PI, TAU};
 
+use rayon::prelude::*;
+
 use crate::nearest::squared_distance;
 
 /// What a map says.
@@ -53,6 +55,8 @@ const ENDS: f64 = 0.005;
 /// Steps of expectation and maximisation at first, and after clusters were joined.
 const FIRST_STEPS: usize = 30;
 const STEPS: usize = 6;
+/// Vertices that one thread looks at together.
+const CHUNK: usize = 256;
 /// Beyond so many squared deviations a cluster has no records.
 const FAR: f64 = 50.0;
 /// A cluster may be joined with one of so many next to it.
@@ -93,12 +97,26 @@ struct Mixture<'a> {
     least_variance: f64,
 }
 
-/// The shares of a cluster in all vertices.
-#[derive(Clone, Default)]
-struct Sums {
-    weight: f64,
-    places: Vec<f64>,
-    squares: f64,
+/// What some vertices are to all clusters.
+struct Shares {
+    likelihood: f64,
+    /// In records.
+    background: f64,
+    /// Of each cluster over its shares: their weight, weighted squared distances, and weighted places.
+    sums: Vec<f64>,
+}
+
+impl Shares {
+    fn none(clusters: usize, dim: usize) -> Self {
+        Self { likelihood: 0.0, background: 0.0, sums: vec![0.0; clusters * (dim + 2)] }
+    }
+
+    fn and(mut self, others: &Self) -> Self {
+        self.likelihood += others.likelihood;
+        self.background += others.background;
+        self.sums.iter_mut().zip(&others.sums).for_each(|(sum, other)| *sum += other);
+        self
+    }
 }
 
 impl Mixture<'_> {
@@ -114,38 +132,19 @@ impl Mixture<'_> {
     /// One step of expectation and maximisation. The log-likelihood before it.
     fn step(&mut self) -> f64 {
         let dim = self.map.dim;
-        let none = Sums { places: vec![0.0; dim], ..Sums::default() };
-        let mut sums = vec![none; self.clusters.len()];
+        let places = self.map.places.par_chunks(CHUNK * dim);
         let peaks: Vec<f64> = self.clusters.iter().map(|one| self.peak(one)).collect();
-        let thin = self.least_density();
-        let (mut likelihood, mut background) = (0.0, 0.0);
-        let mut near = Vec::new();
-        for (place, &weight) in self.map.places.chunks_exact(dim).zip(self.map.weights) {
-            near.clear();
-            for (i, (one, peak)) in self.clusters.iter().zip(&peaks).enumerate() {
-                let squared = squared_distance(place, &one.at);
-                let far = squared / one.variance;
-                if far < FAR {
-                    near.push((i, peak * (-0.5 * far).exp(), squared));
-                }
-            }
-            let all = thin + near.iter().map(|(_, density, _)| density).sum::<f64>();
-            likelihood += weight * all.ln();
-            background += weight * thin / all;
-            for &(i, density, squared) in &near {
-                let (share, sums) = (weight * density / all, &mut sums[i]);
-                sums.weight += share;
-                sums.squares += share * squared;
-                for (sum, x) in sums.places.iter_mut().zip(place) {
-                    *sum += share * x;
-                }
-            }
-        }
+        let chunks = places.zip(self.map.weights.par_chunks(CHUNK));
+        let chunks = chunks.map(|(places, weights)| self.shares(places, weights, &peaks));
+        let chunks: Vec<Shares> = chunks.collect();
+        let none = Shares::none(self.clusters.len(), dim);
+        let Shares { likelihood, background, sums } = chunks.iter().fold(none, Shares::and);
         self.background = background.min(MOST_BACKGROUND * self.records);
-        for (one, Sums { weight, places, squares }) in self.clusters.iter_mut().zip(sums) {
+        for (one, sums) in self.clusters.iter_mut().zip(sums.chunks_exact(dim + 2)) {
+            let ([weight, squares], places) = sums.split_first_chunk().expect("two and places");
             one.count = weight.max(1e-9);
-            if weight > 1e-6 {
-                let at: Vec<f64> = places.into_iter().map(|sum| sum / weight).collect();
+            if *weight > 1e-6 {
+                let at: Vec<f64> = places.iter().map(|sum| sum / weight).collect();
                 let moved = squared_distance(&at, &one.at);
                 let variance = (squares / weight - moved) / dim as f64;
                 one.variance = variance.max(self.least_variance);
@@ -153,6 +152,35 @@ impl Mixture<'_> {
             }
         }
         likelihood
+    }
+
+    /// What these vertices are to clusters with these densities at their middles.
+    fn shares(&self, places: &[f64], weights: &[f64], peaks: &[f64]) -> Shares {
+        let (dim, thin) = (self.map.dim, self.least_density());
+        let mut found = Shares::none(self.clusters.len(), dim);
+        let mut near = Vec::new();
+        for (place, &weight) in places.chunks_exact(dim).zip(weights) {
+            near.clear();
+            for (i, (one, peak)) in self.clusters.iter().zip(peaks).enumerate() {
+                let squared = squared_distance(place, &one.at);
+                if squared < FAR * one.variance {
+                    near.push((i, peak * (-0.5 * squared / one.variance).exp(), squared));
+                }
+            }
+            let all = thin + near.iter().map(|(_, density, _)| density).sum::<f64>();
+            found.likelihood += weight * all.ln();
+            found.background += weight * thin / all;
+            for &(i, density, squared) in &near {
+                let share = weight * density / all;
+                let sums = &mut found.sums[i * (dim + 2)..][..dim + 2];
+                sums[0] += share;
+                sums[1] += share * squared;
+                for (sum, x) in sums[2..].iter_mut().zip(place) {
+                    *sum += share * x;
+                }
+            }
+        }
+        found
     }
 
     /// What a cluster has to gain, if records that noise could have made cost so much; those at these places are no others.
@@ -239,13 +267,12 @@ impl Mixture<'_> {
     fn simplify(&mut self, noise_cost: f64) {
         let (k, vertices, thin) =
             (self.clusters.len(), self.map.weights.len(), self.least_density());
-        let densities: Vec<_> = self.clusters.iter().map(|one| self.density(one)).collect();
+        let densities: Vec<_> = self.clusters.par_iter().map(|one| self.density(one)).collect();
         let mut all = vec![thin; vertices];
         densities.iter().flatten().for_each(|&(v, density)| all[v] += density);
         let prices = self.prices(noise_cost);
-        // What likelihood loses where these are replaced.
-        let mut change = vec![0.0; vertices];
-        let mut loss = |old: &[&[(usize, f64)]], new: &[(usize, f64)]| -> f64 {
+        // What likelihood loses where these are replaced; the changes are left at 0.
+        let loss = |change: &mut [f64], old: &[&[(usize, f64)]], new: &[(usize, f64)]| -> f64 {
             let old = || old.iter().copied().flatten();
             old().for_each(|&(v, density)| change[v] -= density);
             for &(v, density) in new {
@@ -257,21 +284,24 @@ impl Mixture<'_> {
                 sum + self.map.weights[v] * (all[v] / to.max(thin)).ln()
             })
         };
-        let mut choices = Vec::new();
-        for (i, a) in self.clusters.iter().enumerate() {
-            choices.push((loss(&[&densities[i]], &[]) - prices[i], i, i));
+        let of_cluster = |change: &mut Vec<f64>, (i, a): (usize, &Cluster)| {
+            let left_out = (loss(change, &[&densities[i]], &[]) - prices[i], i, i);
             let others = self.clusters.iter().enumerate().filter(|(j, _)| *j != i);
             let mut near: Vec<(f64, usize)> = others
                 .map(|(j, b)| (squared_distance(&a.at, &b.at) / a.variance.max(b.variance), j))
                 .collect();
             near.sort_by(|x, y| x.0.total_cmp(&y.0));
-            for &(_, j) in near.iter().take(NEIGHBOURS) {
+            let joined = near.iter().take(NEIGHBOURS).map(|&(_, j)| {
                 let one = self.joined(a, &self.clusters[j]);
                 let saved = prices[i] + prices[j] - self.price(&one, [i, j], noise_cost);
-                let lost = loss(&[&densities[i], &densities[j]], &self.density(&one));
-                choices.push((lost - saved, i.min(j), i.max(j)));
-            }
-        }
+                let lost = loss(change, &[&densities[i], &densities[j]], &self.density(&one));
+                (lost - saved, i.min(j), i.max(j))
+            });
+            std::iter::once(left_out).chain(joined).collect::<Vec<_>>()
+        };
+        let room = || vec![0.0; vertices];
+        let choices = self.clusters.par_iter().enumerate().map_init(room, of_cluster);
+        let mut choices: Vec<(f64, usize, usize)> = choices.flatten_iter().collect();
         choices.sort_by(|a, b| a.0.total_cmp(&b.0));
         let mut left = if k > ONE_BY_ONE { k / 16 } else { 1 };
         let (mut gone, mut used) = (vec![false; k], vec![false; k]);

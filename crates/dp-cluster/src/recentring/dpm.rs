@@ -35,8 +35,6 @@ pub struct DpmRecentred {
     pub(super) recentring: Recentring,
 }
 
-impl DpmRecentred {}
-
 impl Algorithm for DpmRecentred {
     type Relation = AddRemove;
     type Data<'a> = PointsView<'a>;
