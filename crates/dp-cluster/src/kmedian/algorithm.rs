@@ -11,9 +11,9 @@ use crate::Assignment;
 use crate::ClusterError;
 use crate::coreset::PrivateCoreset;
 use crate::kmeans::StopReason;
-use crate::kmeans::cheapest;
 use crate::kmeans::data::WeightedPoints;
 use crate::kmeans::pairs::Pairs;
+use crate::kmeans::{cheapest, draw};
 use crate::local_search::{Objective, improve_seeding};
 use crate::nearest::assign;
 use crate::nearest::squared_distance;
@@ -125,7 +125,7 @@ fn seed(data: &WeightedPoints<'_>, k: usize, rng: &mut (impl Rng + ?Sized)) -> V
         let mass = |i: usize| data.weight(i) * if step == 0 { 1.0 } else { far[i] };
         let mass: Vec<f64> = (0..points.len()).map(mass).collect();
         // Without mass all points are centres already, as far as distances can tell.
-        let i = crate::local_search::draw(&mass, rng).unwrap_or(0);
+        let i = draw(&mass, 1, mass.len(), |i| mass[i], rng).unwrap_or(0);
         for (far, row) in far.iter_mut().zip(points.rows()) {
             *far = far.min(squared_distance(row, &points[i]).sqrt());
         }

@@ -1,8 +1,8 @@
 //! Swaps until none helps enough.
 
 use dp_geometry::{Points, PointsView};
+use rand::Rng;
 use rand::seq::SliceRandom;
-use rand::{Rng, RngExt};
 use serde::{Deserialize, Serialize};
 
 use super::nearest_three::{NearestThree, Removal};
@@ -11,6 +11,7 @@ use crate::ClusterError;
 use crate::coreset::PrivateCoreset;
 use crate::kmeans::MAX_MAGNITUDE;
 use crate::kmeans::data::WeightedPoints;
+use crate::kmeans::draw;
 use crate::nearest::squared_distance;
 
 /// What [`LocalSearch::exact_fit`] found.
@@ -160,7 +161,7 @@ impl<'a> Search<'a> {
         for step in 0..k {
             let mass: Vec<f64> = (0..n).map(|i| self.data.weight(i) * cost[i]).collect();
             let points = self.data.points();
-            let target = draw(&mass, rng).map(|i| &points[i]);
+            let target = draw(&mass, 1, mass.len(), |i| mass[i], rng).map(|i| &points[i]);
             let free = (0..self.candidates.len()).filter(|c| !chosen.contains(c));
             // Without mass, any candidate will do.
             let far = |c: usize| target.map_or(0.0, |x| squared_distance(x, &self.candidates[c]));
@@ -220,21 +221,4 @@ impl<'a> Search<'a> {
             stop,
         }
     }
-}
-
-/// A position with probability proportional to its mass; `None` if there is none.
-pub(crate) fn draw(mass: &[f64], rng: &mut (impl Rng + ?Sized)) -> Option<usize> {
-    let mut left = rng.random::<f64>() * mass.iter().sum::<f64>();
-    // Rounding can carry `left` past the end: then the last position with any mass is it.
-    let mut last = None;
-    for (i, &mass) in mass.iter().enumerate() {
-        if mass > 0.0 {
-            last = Some(i);
-            if left < mass {
-                break;
-            }
-            left -= mass;
-        }
-    }
-    last
 }

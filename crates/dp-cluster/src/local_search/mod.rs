@@ -31,7 +31,6 @@ mod plus_plus;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use algorithm::draw;
 pub use algorithm::{LocalSearchFit, SearchStop};
 pub use objective::Objective;
 pub use params::{LocalSearch, LocalSearchSettings};

@@ -59,8 +59,10 @@ pub(crate) fn improve_seeding(
 const CHUNK: usize = 64;
 
 fn masses_of(nearest: &NearestThree, data: &WeightedPoints<'_>) -> Vec<f64> {
-    let costs: Vec<f64> = (0..data.points().len()).map(|i| nearest.cost_of(data, i)).collect();
-    costs.chunks(CHUNK).map(|costs| costs.iter().sum()).collect()
+    let n = data.points().len();
+    let mass_of =
+        |start: usize| (start..n.min(start + CHUNK)).map(|i| nearest.cost_of(data, i)).sum();
+    (0..n).step_by(CHUNK).map(mass_of).collect()
 }
 
 fn view(centres: &[f64], dim: usize) -> PointsView<'_> {

@@ -2,6 +2,7 @@
 
 use super::fit::Measured;
 use super::pyramid::{Pyramid, vertices};
+use crate::lanes::sum_of;
 
 /// Conjugate gradients end at this share of the residual that they begin with, or after so many steps.
 const RESIDUAL: f64 = 1e-6;
@@ -88,7 +89,7 @@ impl<'a> Moving<'a> {
 }
 
 fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
+    sum_of([a, b], |[a, b]| a * b)
 }
 
 #[cfg(test)]

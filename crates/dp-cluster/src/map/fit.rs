@@ -66,7 +66,8 @@ pub(super) fn fit(dim: usize, measured: &[Measured], total: f64, most_steps: usi
                 let moved = p - q;
                 moved * (g - 0.5 * flattest * moved)
             });
-            let gap = falls.max(0.0);
+            // What is no number certifies nothing.
+            let gap = if falls < 0.0 { 0.0 } else { falls };
             if gap <= GAP_PER_RECORD * total || steps >= most_steps {
                 let misfit = pyramid.misfit(measured, &weights);
                 return MapFit { weights, misfit, gap, steps };
