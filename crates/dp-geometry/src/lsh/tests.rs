@@ -197,4 +197,8 @@ fn grids_that_cannot_be_numbered_are_refused() {
     assert!(new(vec![1.0, 0.0], 1, 1).is_some() && new(vec![f64::NAN], 1, 1).is_some());
     assert_eq!(new(vec![1.0; 32], 64, 1), None);
     assert_eq!(new(vec![1.0], 1, 62), None);
+    let most = ShiftedGrids::MAX_SHIFTS;
+    assert_eq!(new(vec![1.0], most, 1), None);
+    let refused = GeometryError::GridCells { dim: 1, shifts: most + 1, halvings: 1 };
+    assert_eq!(new(vec![1.0], most + 1, 1), Some(refused));
 }
