@@ -1,6 +1,6 @@
 //! The law of an output, and what two laws give away, in every measure from the same two laws.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use dp_accounting::{AnyRelation, Relation};
 
@@ -236,22 +236,24 @@ impl<O: Ord> Law<O> {
         if !self.speaks_of(other) {
             return vec![(0.0, 1.0), (0.0, 0.0), (1.0, 0.0)];
         }
-        let outputs = self.probabilities.keys().chain(other.probabilities.keys());
-        let outputs: BTreeSet<&O> = outputs.collect();
-        let mut pairs: Vec<(f64, f64)> = outputs
-            .into_iter()
-            .map(|output| (self.probability(output), other.probability(output)))
-            .collect();
-        // Reject first where the other law is likelier.
-        pairs.sort_by(|(p, q), (r, s)| (p * s).total_cmp(&(r * q)));
-        let (mut positives, mut negatives) = (0.0, 1.0);
-        let mut corners = vec![(0.0, 1.0)];
-        for (p, q) in pairs {
-            (positives, negatives) = (positives + p, negatives - q);
-            corners.push((positives, negatives.max(0.0)));
-        }
-        corners
+        let here = self.iter().map(|(output, p)| (p, other.probability(output)));
+        let only_there =
+            other.iter().filter(|(output, _)| !self.probabilities.contains_key(output));
+        corners(here.chain(only_there.map(|(_, q)| (0.0, q))).collect())
     }
+}
+
+/// The corners of a trade-off curve, from the probabilities of all outputs under both laws.
+fn corners(mut pairs: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
+    // Reject first where the other law is likelier.
+    pairs.sort_by(|(p, q), (r, s)| (p * s).total_cmp(&(r * q)));
+    let (mut positives, mut negatives) = (0.0, 1.0);
+    let mut corners = vec![(0.0, 1.0)];
+    for (p, q) in pairs {
+        (positives, negatives) = (positives + p, negatives - q);
+        corners.push((positives, negatives.max(0.0)));
+    }
+    corners
 }
 
 /// The divergence of order `alpha`, from the logarithms of the probabilities.

@@ -38,14 +38,14 @@ pub fn exact_law_of_steps<S: Ord + Clone, O: Ord>(
         let mut next: BTreeMap<S, Mass> = BTreeMap::new();
         for (state, mass) in alive {
             let step = |draws: &mut dyn Source| step(&state, draws);
-            let report = |progress, probability, outside| {
+            let mut report = |progress, probability, outside| {
                 let mass = mass.then(Mass::new(probability, outside));
                 match progress {
                     Progress::Continue(state) => next.entry(state).or_default().add(mass),
                     Progress::Done(output) => done.push((output, mass)),
                 }
             };
-            promises.merge(&for_each_path(&Floats, window, step, report));
+            promises.merge(&for_each_path(&Floats, window, &step, &mut report));
         }
         if next.is_empty() {
             return Law::from_masses(done, promises);

@@ -84,8 +84,8 @@ fn beyond(end: i64, scale: f64) -> i64 {
 /// that is dropped would look like no loss (Gaussian noise beyond 39 standard deviations excepted).
 pub fn exact_law<O: Ord>(window: Window, run: impl Fn(&mut dyn Source) -> O) -> Law<O> {
     let mut paths = Vec::new();
-    let report = |output, p, outside| paths.push((output, p, outside));
-    let promises = for_each_path(&Floats, window, run, report);
+    let mut report = |output, p, outside| paths.push((output, p, outside));
+    let promises = for_each_path(&Floats, window, &run, &mut report);
     Law::from_paths(paths, promises)
 }
 
@@ -99,7 +99,7 @@ pub(crate) fn exact_law_within<O: Ord>(
     let mut tape = Tape::new(&Floats, window);
     tape.gives_up = true;
     let all = catch_unwind(AssertUnwindSafe(|| {
-        tape.walk(most_paths, run, |output, p, outside| paths.push((output, p, outside)))
+        tape.walk(most_paths, &run, &mut |output, p, outside| paths.push((output, p, outside)))
     }));
     match all {
         Ok(all) => all.then(|| Law::from_paths(paths, tape.of_all_runs)),
@@ -127,8 +127,8 @@ pub fn exact_rational_law<O: Ord>(
 ) -> RationalLaw<O> {
     let numbers = Rationals { unit, odds };
     let mut paths = Vec::new();
-    let report = |output, probability, _| paths.push((output, probability));
-    let promises = for_each_path(&numbers, window, run, report);
+    let mut report = |output, probability, _| paths.push((output, probability));
+    let promises = for_each_path(&numbers, window, &run, &mut report);
     RationalLaw::from_paths(paths, promises)
 }
 
@@ -137,11 +137,11 @@ pub fn exact_rational_law<O: Ord>(
 pub(crate) fn for_each_path<N: Numbers, O>(
     numbers: &N,
     window: Window,
-    run: impl Fn(&mut dyn Source) -> O,
-    mut report: impl FnMut(O, N::P, bool),
+    run: &dyn Fn(&mut dyn Source) -> O,
+    report: &mut dyn FnMut(O, N::P, bool),
 ) -> Promises {
     let mut tape = Tape::new(numbers, window);
-    tape.walk(u64::MAX, run, &mut report);
+    tape.walk(u64::MAX, run, report);
     tape.of_all_runs
 }
 
@@ -170,12 +170,12 @@ impl<'n, N: Numbers> Tape<'n, N> {
         Self { numbers, path, position, window, gives_up, promises, of_all_runs }
     }
 
-    /// False if there are more paths than that.
+    /// False if there are more paths than that. Compiled once for a type of output: claims have many runs.
     fn walk<O>(
         &mut self,
         most: u64,
-        run: impl Fn(&mut dyn Source) -> O,
-        mut report: impl FnMut(O, N::P, bool),
+        run: &dyn Fn(&mut dyn Source) -> O,
+        report: &mut dyn FnMut(O, N::P, bool),
     ) -> bool {
         for _ in 0..most {
             self.position = 0;

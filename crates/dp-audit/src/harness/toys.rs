@@ -29,17 +29,18 @@ pub fn pure_loss_of_one_more<O: Ord>(
     law: impl Fn(&[usize]) -> Law<O>,
 ) -> Found {
     let mut found = Found::claim(1.0);
-    let see = |without: &Law<O>, with: &Law<O>, witness: &str| {
+    let mut see = |without: &Law<O>, with: &Law<O>, witness: &str| {
         let mut loss = with.pure_loss(without);
         if side == Side::Both {
             loss = loss.max(without.pure_loss(with));
         }
         found.see(loss / claimed, || witness.to_owned());
     };
-    match side {
-        Side::Added => for_each_added(AddOnly, (kinds, most), law, see),
-        Side::Both => for_each_added(AddRemove, (kinds, most), law, see),
-    }
+    let relation = match side {
+        Side::Added => AddOnly.any(),
+        Side::Both => AddRemove.any(),
+    };
+    for_each_added(relation, (kinds, most), &law, &mut see);
     found
 }
 
@@ -47,34 +48,41 @@ pub fn pure_loss_of_one_more<O: Ord>(
 pub fn for_each_one_more<O: Ord>(
     (kinds, most): (usize, usize),
     law: impl Fn(&[usize]) -> Law<O>,
-    see: impl FnMut(&Law<O>, &Law<O>, &str),
-) {
-    for_each_added(AddRemove, (kinds, most), law, see);
-}
-
-/// The same under one of the relations in which a record is added.
-fn for_each_added<O: Ord>(
-    relation: impl Relation,
-    (kinds, most): (usize, usize),
-    law: impl Fn(&[usize]) -> Law<O>,
     mut see: impl FnMut(&Law<O>, &Law<O>, &str),
 ) {
+    for_each_added(AddRemove.any(), (kinds, most), &law, &mut see);
+}
+
+/// The same under one of the relations in which a record is added. Compiled once for a type of output: claims have many.
+fn for_each_added<O: Ord>(
+    relation: AnyRelation,
+    (kinds, most): (usize, usize),
+    law: &dyn Fn(&[usize]) -> Law<O>,
+    see: &mut dyn FnMut(&Law<O>, &Law<O>, &str),
+) {
     // The toys look at their records in no particular order, so one law per multiset is enough.
-    let laws: BTreeMap<Vec<usize>, Law<O>> = multisets(kinds, most + 1)
-        .into_iter()
-        .map(|data| {
-            let law = law(&data).under(relation);
-            (data, law)
-        })
-        .collect();
-    for without in laws.keys().filter(|data| data.len() <= most) {
-        for added in 0..kinds {
-            let mut with = without.clone();
-            with.push(added);
-            with.sort_unstable();
-            see(&laws[without], &laws[&with], &format!("records {without:?} and {added} more"));
-        }
+    let data_sets = multisets(kinds, most + 1);
+    let held = |law: Law<O>| law.held_under(relation).unwrap_or_else(|why| panic!("{why}"));
+    let laws: Vec<Law<O>> = data_sets.iter().map(|data| held(law(data))).collect();
+    for (without, with, added) in one_more(&data_sets, kinds, most) {
+        let records = &data_sets[without];
+        see(&laws[without], &laws[with], &format!("records {records:?} and {added} more"));
     }
+}
+
+/// The places of each data set of at most `most` records and of the same with one record more, and the kind of that.
+fn one_more(data_sets: &[Vec<usize>], kinds: usize, most: usize) -> Vec<(usize, usize, usize)> {
+    let places: BTreeMap<&[usize], usize> = data_sets.iter().map(Vec::as_slice).zip(0..).collect();
+    let small = places.iter().filter(|(data, _)| data.len() <= most);
+    let pairs =
+        small.flat_map(|(data, &without)| (0..kinds).map(move |added| (data, without, added)));
+    pairs
+        .map(|(data, without, added)| {
+            let mut with = [*data, &[added]].concat();
+            with.sort_unstable();
+            (without, places[&*with], added)
+        })
+        .collect()
 }
 
 /// Laplace noise that costs at most `epsilon` per unit of change: its scale is `1 / epsilon`,

@@ -95,19 +95,24 @@ type Counts<O> = BTreeMap<O, [u64; 2]>;
 
 /// The set of outputs, by falling ratio of the two counts, with the best limit on the training half.
 fn best_event<O: Ord + Clone>(training: &Counts<O>, side: usize) -> Vec<O> {
-    let mut outputs: Vec<(&O, u64, u64)> =
-        training.iter().map(|(output, c)| (output, c[side], c[1 - side])).collect();
-    outputs.sort_by(|a, b| {
-        let ratio = |x: &(&O, u64, u64)| (x.1 as f64 + 0.5) / (x.2 as f64 + 0.5);
-        ratio(b).total_cmp(&ratio(a))
-    });
+    let outputs: Vec<(&O, &[u64; 2])> = training.iter().collect();
+    let counts = outputs.iter().map(|(_, counts)| [counts[side], counts[1 - side]]).collect();
+    best_places(counts).into_iter().map(|place| outputs[place].0.clone()).collect()
+}
+
+/// The places in such a list of counts from here and from there.
+fn best_places(counts: Vec<[u64; 2]>) -> Vec<usize> {
+    let ratio = |place: usize| (counts[place][0] as f64 + 0.5) / (counts[place][1] as f64 + 0.5);
+    let mut places: Vec<usize> = (0..counts.len()).collect();
+    places.sort_by(|a, b| ratio(*b).total_cmp(&ratio(*a)));
     let (mut hits, mut others) = (0, 0);
-    let limits = outputs.iter().map(|(_, h, o)| {
-        (hits, others) = (hits + h, others + o);
+    let limits = places.iter().map(|&place| {
+        (hits, others) = (hits + counts[place][0], others + counts[place][1]);
         wilson(hits, others)
     });
     let best = limits.enumerate().max_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(i, _)| i + 1);
-    outputs[..best].iter().map(|(output, ..)| (*output).clone()).collect()
+    places.truncate(best);
+    places
 }
 
 /// A cheap stand-in for the exact limit, to rank events by: Wilson's at about five sigma.

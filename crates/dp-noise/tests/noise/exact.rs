@@ -73,8 +73,8 @@ impl<const W: u32> Tape<W> {
         here.results.downcast_ref::<Vec<T>>().expect("replayed in order")[here.choice].clone()
     }
 
-    /// Every path of `sampler`, with its mass; the tape is at its start again afterwards.
-    fn walk<T>(mut self, sampler: impl Fn(&mut Self) -> T, mut visit: impl FnMut(T, u128)) {
+    /// Every path of `sampler`, with its mass; the tape is at its start again afterwards. Compiled once for a type of output: there are hundreds of samplers.
+    fn walk<T>(mut self, sampler: &dyn Fn(&mut Self) -> T, visit: &mut dyn FnMut(T, u128)) {
         loop {
             self.position = 0;
             match catch_unwind(AssertUnwindSafe(|| sampler(&mut self))) {
@@ -111,7 +111,7 @@ impl<const W: u32> Bits for Tape<W> {
 
     fn retry<T: Ord + Clone + 'static>(&mut self, round: impl Fn(&mut Self) -> Option<T>) -> T {
         self.branch(|floor| {
-            let law = law_of(Self::new(floor), round);
+            let law = law_of(Self::new(floor), &round);
             // Given acceptance: what is not attributed might all be accepted, hence lower bounds.
             let rejected = law.found.get(&None).copied().unwrap_or(0);
             let accepted = law.found.into_iter().filter_map(|(x, mass)| Some((x?, mass)));
@@ -120,9 +120,9 @@ impl<const W: u32> Bits for Tape<W> {
     }
 }
 
-fn law_of<T: Ord, const W: u32>(tape: Tape<W>, sampler: impl Fn(&mut Tape<W>) -> T) -> Law<T> {
+fn law_of<T: Ord, const W: u32>(tape: Tape<W>, sampler: &dyn Fn(&mut Tape<W>) -> T) -> Law<T> {
     let mut law = Law { found: BTreeMap::new(), unresolved: ONE };
-    tape.walk(sampler, |output, mass| {
+    tape.walk(sampler, &mut |output, mass| {
         *law.found.entry(output).or_insert(0) += mass;
         law.unresolved -= mass;
     });
@@ -134,7 +134,7 @@ pub(crate) fn enumerate<T: Ord, const W: u32>(
     cut: u32,
     sampler: impl Fn(&mut Tape<W>) -> T,
 ) -> Law<T> {
-    law_of(Tape::new(ONE >> cut), sampler)
+    law_of(Tape::new(ONE >> cut), &sampler)
 }
 
 /// A number in `[0, 4)` known to lie between `low` and `high`, in units of `1 / ONE`.

@@ -24,7 +24,7 @@ use std::fmt::Debug;
 use std::num::NonZero;
 
 use dp_noise::Ratio;
-use exact::{Interval, ONE, Tape, enumerate};
+use exact::{Interval, Law, ONE, Tape, enumerate};
 
 fn nonzero(n: u128) -> NonZero<u128> {
     NonZero::new(n).expect("positive")
@@ -51,7 +51,15 @@ fn check_to<T: Ord + Clone + Debug, const W: u32>(
     sampler: impl Fn(&mut Tape<W>) -> T,
     probability: impl Fn(T) -> Interval,
 ) {
-    let law = enumerate(cut, sampler);
+    hold(name, cut, &enumerate(cut, sampler), &probability);
+}
+
+fn hold<T: Ord + Clone + Debug>(
+    name: &str,
+    cut: u32,
+    law: &Law<T>,
+    probability: &dyn Fn(T) -> Interval,
+) {
     assert!(!law.found.is_empty(), "{name}: nothing was enumerated");
     assert!(
         law.unresolved <= ONE >> (cut - 10),
