@@ -53,12 +53,15 @@ pub fn for_each_one_more<O: Ord>(
     for_each_added(AddRemove.any(), (kinds, most), &law, &mut see);
 }
 
+/// Is told two laws, and on which records they are.
+type See<'a, O> = dyn FnMut(&Law<O>, &Law<O>, &str) + 'a;
+
 /// The same under one of the relations in which a record is added. Compiled once for a type of output: claims have many.
 fn for_each_added<O: Ord>(
     relation: AnyRelation,
     (kinds, most): (usize, usize),
     law: &dyn Fn(&[usize]) -> Law<O>,
-    see: &mut dyn FnMut(&Law<O>, &Law<O>, &str),
+    see: &mut See<'_, O>,
 ) {
     // The toys look at their records in no particular order, so one law per multiset is enough.
     let data_sets = multisets(kinds, most + 1);

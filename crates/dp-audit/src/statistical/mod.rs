@@ -96,12 +96,15 @@ type Counts<O> = BTreeMap<O, [u64; 2]>;
 /// The set of outputs, by falling ratio of the two counts, with the best limit on the training half.
 fn best_event<O: Ord + Clone>(training: &Counts<O>, side: usize) -> Vec<O> {
     let outputs: Vec<(&O, &[u64; 2])> = training.iter().collect();
-    let counts = outputs.iter().map(|(_, counts)| [counts[side], counts[1 - side]]).collect();
-    best_places(counts).into_iter().map(|place| outputs[place].0.clone()).collect()
+    let counts = outputs.iter().map(|(_, counts)| [counts[side], counts[1 - side]]);
+    best_places(&counts.collect::<Vec<_>>())
+        .into_iter()
+        .map(|place| outputs[place].0.clone())
+        .collect()
 }
 
 /// The places in such a list of counts from here and from there.
-fn best_places(counts: Vec<[u64; 2]>) -> Vec<usize> {
+fn best_places(counts: &[[u64; 2]]) -> Vec<usize> {
     let ratio = |place: usize| (counts[place][0] as f64 + 0.5) / (counts[place][1] as f64 + 0.5);
     let mut places: Vec<usize> = (0..counts.len()).collect();
     places.sort_by(|a, b| ratio(*b).total_cmp(&ratio(*a)));
