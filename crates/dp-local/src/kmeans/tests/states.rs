@@ -142,6 +142,17 @@ fn shards_that_do_not_fit_are_refused() {
     // It asks about other centres.
     let other = Err(LocalError::Malformed { what: "shard" });
     assert_eq!(server.merge(&elsewhere.shard()), other);
+    // It asks about the same centres, but knows another share of one.
+    let share = server.centres().expect("a round is over").shares[0].to_le_bytes();
+    let state = server.to_bytes();
+    let place = state.windows(8).position(|bytes| bytes == share).expect("in the state");
+    let mut changed = Writer::default();
+    for (i, &byte) in state[..state.len() - 8].iter().enumerate() {
+        changed.u8(byte ^ u8::from(i == place));
+    }
+    let elsewhere = Server::from_bytes(session.clone(), &changed.sealed()).expect("a state");
+    assert_eq!(elsewhere.question(), server.question());
+    assert_eq!(server.merge(&elsewhere.shard()), other);
     while server.finish_round().is_ok() {}
     let over = Err(LocalError::Round { got: 3, expected: 3 });
     assert_eq!(server.clone().merge(&server), over);
