@@ -260,3 +260,26 @@ impl Algorithm for RoundAnswer<'_> {
         self.symbol(record, &mut draws.leaf(ANSWER, 0))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use approx::assert_abs_diff_eq;
+
+    use super::*;
+    use crate::{LocalKMeans, LocalKMeansSettings, PublicBox};
+
+    #[test]
+    fn a_vector_says_how_far_a_record_is_up_to_the_radius() {
+        let square = PublicBox::cube(2, -1.0, 1.0).expect("valid");
+        let plan = LocalKMeans::new(square, 2, 2.0, 1_000, LocalKMeansSettings::default());
+        let session = plan.expect("valid").session(9);
+        let ask = Recentring { centres: &[0.0, 0.0, 0.9, 0.9], radius: 0.5, anchors: None };
+        // Half of the radius away, and twice as far as it.
+        for (x, residual, squared) in [(0.25, 0.5, 0.25), (-1.0, -1.0, 1.0)] {
+            let (slot, values) = session.vector(&ask, Some(&[x, 0.0]));
+            assert_eq!(slot, 0);
+            let expected = [residual * RESIDUAL, 0.0, PRESENCE, squared * SPREAD];
+            assert_abs_diff_eq!(&values[..], &expected[..], epsilon = 1e-12);
+        }
+    }
+}
