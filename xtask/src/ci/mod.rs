@@ -78,7 +78,7 @@ const STEPS: [Step; 17] = [
     },
     Step {
         name: "benches, once each",
-        // With the builds of the tests: nothing is measured here. A shell takes the word for itself, as well.
+        // With the builds of the tests: nothing is measured here. Written so, a shell leaves the star to cargo.
         work: Work::Cargo("test --workspace --bench=* -- --test", &[]),
     },
     // The claims are tests, so they have been run with the others: what they found is put together.
