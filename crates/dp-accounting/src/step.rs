@@ -7,9 +7,12 @@ use serde::{Deserialize, Serialize};
 use crate::bisection::bisect;
 use crate::cost::{Costs, two_dearest};
 use crate::loss::{Loss, group_factor, nested};
-use crate::outward::{Lower, Upper};
+use crate::outward::{LEAST, Lower, Upper, larger, smaller};
 use crate::params::{Delta, Epsilon, Mu, Rho};
 use crate::relation::{AddRemove, Relation};
+
+/// Guesses at the delta of one change in a group. Each is nearer to it by a factor that is small for usual losses.
+const MOST_GUESSES: usize = 40;
 
 /// One line of a receipt: a loss, or steps composed in a stated way.
 ///
@@ -309,26 +312,111 @@ impl Step {
     fn best_of_group<R: Relation>(&self, delta: Delta, size: u32) -> Option<Epsilon> {
         let one_change =
             |inner: f64| Delta::of(inner).and_then(|inner| self.best::<R>(inner, 1, false));
-        // The delta of one change must still fit after it has grown by the group factor.
+        // What the delta of one change has grown by after all of them.
+        let grown =
+            |inner: f64| one_change(inner).map(|cost| group_factor(cost.get(), u64::from(size)));
         let fits = |inner: f64| {
-            one_change(inner).is_some_and(|cost| {
-                let factor = group_factor(cost.get(), u64::from(size));
-                factor.times(Upper::new(inner)).get() <= delta.get()
+            let factor = grown(inner);
+            factor.is_some_and(|factor| factor.times(Upper::new(inner)).get() <= delta.get())
+        };
+        let mut inner = delta.get();
+        if !fits(inner) {
+            // A change costs more at less delta, so from above nothing that fits is passed over: each of these is at least the root.
+            for _ in 0..MOST_GUESSES {
+                let guess = delta.get() / grown(inner)?.get();
+                let near = guess >= inner * (1.0 - 1e-14);
+                inner = smaller(guess, inner);
+                if near {
+                    break;
+                }
+            }
+            // Downwards from there in steps that double, until too little is left for the losses beside what lies outside of them.
+            let (mut beyond, mut step) = (inner, larger(inner * f64::EPSILON, LEAST));
+            while !fits(inner) {
+                if inner == 0.0 {
+                    return None;
+                }
+                one_change(inner)?;
+                beyond = inner;
+                inner = larger(inner - step, inner / 2.0);
+                step *= 2.0;
+            }
+            if inner < beyond {
+                (inner, _) = bisect(inner, beyond, fits);
+            }
+        }
+        let one = one_change(inner)?;
+        Epsilon::of(Upper::new(one.get()).of_uses(f64::from(size)).get())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// By definition: down by halves, then by bisection.
+    fn plain(one: &Step, delta: f64, size: u32) -> Option<f64> {
+        let cost =
+            |inner: f64| Delta::of(inner).and_then(|inner| one.best::<AddRemove>(inner, 1, false));
+        let fits = |inner: f64| {
+            cost(inner).is_some_and(|cost| {
+                let factor = group_factor(cost.get(), size.into());
+                factor.times(Upper::new(inner)).get() <= delta
             })
         };
-        // Downwards, until too little is left for the losses beside what lies outside of them.
-        let mut inner = delta.get();
+        let mut inner = delta;
         while !fits(inner) {
             if inner == 0.0 {
                 return None;
             }
             inner /= 2.0;
-            one_change(inner)?;
+            cost(inner)?;
         }
-        if inner < delta.get() {
+        if inner < delta {
             (inner, _) = bisect(inner, 2.0 * inner, fits);
         }
-        let one = one_change(inner)?;
-        Epsilon::of(Upper::new(one.get()).of_uses(f64::from(size)).get())
+        Epsilon::of(Upper::new(cost(inner)?.get()).of_uses(size.into()).get()).map(Epsilon::get)
+    }
+
+    /// Losses of every kind, alone and outside of a mass, from deltas that are next to nothing on.
+    #[test]
+    fn a_group_costs_what_the_plain_search_finds() {
+        let epsilon = |x: f64| Epsilon::of(x).expect("valid");
+        let mut finite = 0;
+        for scale in [1e-9, 1e-3, 0.1, 1.0, 7.0, 300.0] {
+            let losses = [
+                Loss::Pure { epsilon: epsilon(scale) },
+                Loss::Zcdp { rho: Rho::of(scale).expect("valid") },
+                Loss::Gaussian { mu: Mu::of(scale).expect("valid") },
+                Loss::BoundedRange { eta: epsilon(scale) },
+                Loss::Approximate {
+                    epsilon: epsilon(scale),
+                    delta: Delta::of(1e-9).expect("valid"),
+                },
+            ];
+            for loss in losses {
+                let one = Step::spend("one", loss);
+                let outside = Step::outside("o", Delta::of(1e-12).expect("valid"), one.clone());
+                for one in [one, outside] {
+                    for delta in [0.0, LEAST, 1e-300, 1e-20, 1e-6, 0.3, 0.999] {
+                        for size in [1, 2, 3, 10, 1_000] {
+                            let of_delta = Delta::of(delta).expect("valid");
+                            let found = one.best_of_group::<AddRemove>(of_delta, size);
+                            let (found, plain) =
+                                (found.map(Epsilon::get), plain(&one, delta, size));
+                            let alike = match (found, plain) {
+                                (Some(found), Some(plain)) => {
+                                    (found - plain).abs() <= 1e-12 * plain
+                                }
+                                (found, plain) => found == plain,
+                            };
+                            assert!(alike, "{one:?} {delta:e} {size}: {found:?}, {plain:?}");
+                            finite += usize::from(found.is_some());
+                        }
+                    }
+                }
+            }
+        }
+        assert!(finite > 500, "{finite}");
     }
 }
