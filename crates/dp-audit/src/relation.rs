@@ -192,11 +192,18 @@ struct Records {
 impl Records {
     fn new(records: Vec<(impl Serialize, usize)>) -> Self {
         let mut bytes = Vec::new();
-        let mut sorted = Vec::with_capacity(records.len());
+        let mut sorted: Vec<(Range<usize>, u128)> = Vec::new();
         for (record, count) in records {
             let start = bytes.len();
             bytes = append(&record, bytes);
-            sorted.push((start..bytes.len(), count as u128));
+            match sorted.last_mut() {
+                // The same as the one before it, as most are in a data set of few places: there is less to sort.
+                Some((last, before)) if bytes[last.clone()] == bytes[start..] => {
+                    *before += count as u128;
+                    bytes.truncate(start);
+                }
+                _ => sorted.push((start..bytes.len(), count as u128)),
+            }
         }
         sorted.sort_unstable_by(|(a, _), (b, _)| bytes[a.clone()].cmp(&bytes[b.clone()]));
         sorted.dedup_by(|(later, more), (first, count)| {

@@ -68,7 +68,7 @@ const STEPS: [Step; 17] = [
     Step {
         name: "statistics, optimised",
         work: Work::Cargo(
-            "test --release -p xtask -p dp-noise -p dp-stream --test noise --test stream",
+            "test --release -p xtask -p dp-noise -p dp-stream --test statistics --test stream",
             &[],
         ),
     },

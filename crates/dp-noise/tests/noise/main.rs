@@ -1,9 +1,9 @@
-//! Proofs by enumeration, tests of their power, and statistics at full word size.
+//! Proofs by enumeration, and tests of their power.
 //!
 //! Enumeration is the proof: every sampler is run over every possible draw and its law compared
 //! with the formula, in integer arithmetic with rigorous error bounds. No sampling error, no float.
 //! Words have 3 to 6 bits there, so that the second and third looks of a sampler, too rare to be
-//! met at 64 bits, are enumerated as well. The code is the same at 64.
+//! met at 64 bits, are enumerated as well. The code is the same at 64, and draws of it are counted in the tests `statistics`.
 
 mod bad_input;
 mod choices;
@@ -15,7 +15,6 @@ mod pinned;
 mod rationals;
 mod rounded;
 mod slips;
-mod statistics;
 mod subsample;
 mod support;
 mod words;

@@ -1,10 +1,11 @@
-//! At full word size, against the distribution function in floating point.
+//! Samplers at full word size, against the distribution function in floating point.
 //!
 //! Null: the stated law. By Massart's form of the Dvoretzky-Kiefer-Wolfowitz inequality the
 //! empirical distribution function of `n` draws stays within `sqrt(ln(2/ALPHA) / 2n)` of it except
 //! with probability ALPHA: 0.0060 at the 200,000 draws used, with fixed seeds. Power: the control of
 //! every test, a scale 5% larger or one score 2% off, lies beyond. Cells and tails are counted in more draws when the tests are
-//! optimised, see [`CELL_DRAWS`]. Enumeration is the proof; this would see a fault that only 64-bit words have.
+//! optimised, see [`CELL_DRAWS`]. Enumeration, in the tests `noise`, is the proof; this would see a fault that only 64-bit
+//! words have.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -14,17 +15,19 @@
 )]
 
 use dp_noise::{
-    DiscreteGaussian, DiscreteLaplace, Geometric, PoissonSkips, RoundedGaussian, SecureBits,
+    DiscreteGaussian, DiscreteLaplace, Geometric, PoissonSkips, Ratio, RoundedGaussian, SecureBits,
     TableGaussian, TimingSafeLaplace, choose_exponentially, insecure_reproducible, noisy_max,
     reference,
 };
-
-use super::ratio;
 
 type Source<'a> = SecureBits<'a, dp_noise::ChaCha20Rng>;
 
 const DRAWS: usize = 200_000;
 const ALPHA: f64 = 1e-6;
+
+fn ratio(a: u128, b: u128) -> Ratio {
+    Ratio::new(a, b).expect("valid")
+}
 
 fn bound() -> f64 {
     ((2.0 / ALPHA).ln() / (2.0 * DRAWS as f64)).sqrt()
