@@ -345,6 +345,28 @@ mod tests {
         }
     }
 
+    /// Four times as far, unless noise of a round would then be more than half as long as the radius; and never further than the longest.
+    #[test]
+    fn a_lost_centre_looks_further_if_noise_is_short() {
+        let public_box = PublicBox::cube(2, -100.0, 100.0).expect("valid");
+        let at = Points::new(vec![0.0, 0.0], 2).expect("a row");
+        let mut centres = Centres::new(&Start::at(at, vec![1]), &public_box);
+        let mu = Mu::new(1.0).expect("valid");
+        let round = Round::new(mu, mu).expect("valid");
+        let mut radius = |noise: f64, longest: f64| {
+            let one = &mut centres.standings[0];
+            one.count = round.noise() * 2_f64.sqrt() / (noise * UNITS as f64);
+            (one.radius, one.is_lost) = (2.0, true);
+            centres.set_radii(&round, 1.0, longest);
+            centres.standings[0].radius
+        };
+        for (noise, grown) in [(0.01, 4.0), (0.25, 2.0), (0.4, 1.25), (0.9, 1.0)] {
+            let radius = radius(noise, 100.0);
+            assert!((radius / (2.0 * grown) - 1.0).abs() < 1e-9, "{noise}: {radius}");
+        }
+        assert!((radius(0.01, 3.0) - 3.0).abs() < 1e-9);
+    }
+
     /// Counts whose differences noise explains are one; those that differ by more are each its own, and so are those of few centres.
     #[test]
     fn counts_are_told_apart_as_far_as_noise_lets_them() {
