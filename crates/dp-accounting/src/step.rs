@@ -316,34 +316,30 @@ impl Step {
         let grown =
             |inner: f64| one_change(inner).map(|cost| group_factor(cost.get(), u64::from(size)));
         let fits = |inner: f64| {
-            let factor = grown(inner);
-            factor.is_some_and(|factor| factor.times(Upper::new(inner)).get() <= delta.get())
+            grown(inner).map(|factor| factor.times(Upper::new(inner)).get() <= delta.get())
         };
         let mut inner = delta.get();
-        if !fits(inner) {
-            // A change costs more at less delta, so from above nothing that fits is passed over: each of these is at least the root.
-            for _ in 0..MOST_GUESSES {
-                let guess = delta.get() / grown(inner)?.get();
-                let near = guess >= inner * (1.0 - 1e-14);
-                inner = smaller(guess, inner);
-                if near {
-                    break;
-                }
+        // A change costs more at less delta, so from above nothing that fits is passed over: each of these is at least the root.
+        for _ in 0..MOST_GUESSES {
+            let guess = delta.get() / grown(inner)?.get();
+            let near = guess >= inner * (1.0 - 1e-14);
+            inner = smaller(guess, inner);
+            if near {
+                break;
             }
-            // Downwards from there in steps that double, until too little is left for the losses beside what lies outside of them.
-            let (mut beyond, mut step) = (inner, larger(inner * f64::EPSILON, LEAST));
-            while !fits(inner) {
-                if inner == 0.0 {
-                    return None;
-                }
-                one_change(inner)?;
-                beyond = inner;
-                inner = larger(inner - step, inner / 2.0);
-                step *= 2.0;
+        }
+        // Downwards from there in steps that double, until too little is left for the losses beside what lies outside of them.
+        let (mut beyond, mut step) = (inner, larger(inner * f64::EPSILON, LEAST));
+        while !fits(inner)? {
+            if inner == 0.0 {
+                return None;
             }
-            if inner < beyond {
-                (inner, _) = bisect(inner, beyond, fits);
-            }
+            beyond = inner;
+            inner = larger(inner - step, inner / 2.0);
+            step *= 2.0;
+        }
+        if inner < beyond {
+            (inner, _) = bisect(inner, beyond, |inner| fits(inner) == Some(true));
         }
         let one = one_change(inner)?;
         Epsilon::of(Upper::new(one.get()).of_uses(f64::from(size)).get())
