@@ -393,7 +393,8 @@ mod tests {
             for loss in losses {
                 let one = Step::spend("one", loss);
                 let outside = Step::outside("o", Delta::of(1e-12).expect("valid"), one.clone());
-                for one in [one, outside] {
+                let halves = Step::parallel("halves", vec![one.clone(), one.clone()]);
+                for one in [one, outside, halves] {
                     for delta in [0.0, LEAST, 1e-300, 1e-20, 1e-6, 0.3, 0.999] {
                         for size in [1, 2, 3, 10, 1_000] {
                             let of_delta = Delta::of(delta).expect("valid");

@@ -83,6 +83,21 @@ fn the_textbook_loop_over_orders_claims_no_less_than_the_truth() {
     assert!(renyi_epsilon(&one, at) >= exact.lower());
 }
 
+/// Without a delta moments say what is always lost, and nothing where anything may happen with some probability.
+#[test]
+fn moments_without_a_delta() {
+    let flips = Event::randomised_response(epsilon(0.5)).unwrap();
+    let pure = Composition::new().with(flips.clone(), 3).unwrap();
+    let lost = renyi_epsilon(&pure, delta(0.0));
+    assert!((1.5..1.5 + 1e-12).contains(&lost), "{lost}");
+    let rare = Event::approximate(epsilon(0.5), delta(1e-9)).unwrap();
+    let rarely_all = pure.clone().with(rare, 1).unwrap();
+    for at in [0.0, 1e-12, 1e-9] {
+        assert_eq!(renyi_epsilon(&rarely_all, delta(at)), f64::INFINITY, "{at}");
+    }
+    assert!(renyi_epsilon(&rarely_all, delta(1e-6)).is_finite());
+}
+
 /// Above every order that is computed, a pure loss is still a bound, and noise without one has none.
 #[test]
 fn orders_without_end() {
