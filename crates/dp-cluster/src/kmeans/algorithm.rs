@@ -53,6 +53,20 @@ impl KMeans {
         self.exact_fit(coreset.points(), Some(coreset.weights()), rng)
     }
 
+    /// Lloyd alone, from these `k` centres, on what has been released.
+    ///
+    /// # Errors
+    /// None in practice: a coreset has been checked when it was made.
+    pub(crate) fn post_improve(
+        &self,
+        coreset: &PrivateCoreset,
+        centres: Points,
+    ) -> Result<KMeansFit, ClusterError> {
+        let data = WeightedPoints::new(coreset.points(), Some(coreset.weights()))?;
+        let labels = vec![0; data.points().len()];
+        Ok(lloyd(self, &data, centres.into_coords(), labels))
+    }
+
     /// Runs seeding and Lloyd on the points as they are, and keeps the cheapest of all restarts.
     ///
     /// **Not private.** Give it a private release, or data that needs no protection.

@@ -7,6 +7,7 @@
 //! has a valley; the parts of a cluster that is not normal, of which many records show several, have none, and are joined at last.
 
 use std::f64::consts::{PI, TAU};
+use std::ops::Range;
 
 use rayon::prelude::*;
 
@@ -57,8 +58,8 @@ const FIRST_STEPS: usize = 30;
 const STEPS: usize = 6;
 /// Vertices that one thread looks at together.
 const CHUNK: usize = 256;
-/// Beyond so many squared deviations a cluster has no records.
-const FAR: f64 = 50.0;
+/// Beyond so many squared deviations a cluster has no records: a normal one would have one in 270,000.
+const FAR: f64 = 25.0;
 /// A cluster may be joined with one of so many next to it.
 const NEIGHBOURS: usize = 4;
 /// Two are one where the density between them is nowhere less than this share of what it is at their middles. Of two alike, 2.3 deviations apart, it is.
@@ -67,6 +68,8 @@ const VALLEY: f64 = 0.95;
 const WAYS: u32 = 16;
 /// Of more clusters than this, several pairs are joined at once.
 const ONE_BY_ONE: usize = 64;
+/// And one more for each so many that there are above what is wanted.
+const MORE_AT_ONCE: usize = 16;
 
 /// What a parameter costs, in logarithms of the number of records, and for each record that noise could have made, as a share of the cluster's:
 /// measured.
@@ -88,6 +91,8 @@ const RESOLVED: f64 = 1.5;
 
 struct Mixture<'a> {
     map: &'a Weighted<'a>,
+    /// The places of all vertices, axis by axis.
+    columns: Vec<f64>,
     clusters: Vec<Cluster>,
     /// In records.
     background: f64,
@@ -129,13 +134,28 @@ impl Mixture<'_> {
         self.thin * (self.background / self.records).max(1e-12)
     }
 
+    /// How far these vertices are from a cluster, in its squared deviations.
+    fn far(&self, vertices: Range<usize>, one: &Cluster, far: &mut Vec<f64>) {
+        let scale = one.variance.recip();
+        let columns = self.columns.chunks_exact(self.map.weights.len()).zip(&one.at);
+        for (axis, (column, at)) in columns.enumerate() {
+            let squares = column[vertices.clone()].iter().map(|x| (x - at) * (x - at) * scale);
+            if axis == 0 {
+                far.clear();
+                far.extend(squares);
+            } else {
+                far.iter_mut().zip(squares).for_each(|(far, square)| *far += square);
+            }
+        }
+    }
+
     /// One step of expectation and maximisation. The log-likelihood before it.
     fn step(&mut self) -> f64 {
-        let dim = self.map.dim;
-        let places = self.map.places.par_chunks(CHUNK * dim);
-        let peaks: Vec<f64> = self.clusters.iter().map(|one| self.peak(one)).collect();
-        let chunks = places.zip(self.map.weights.par_chunks(CHUNK));
-        let chunks = chunks.map(|(places, weights)| self.shares(places, weights, &peaks));
+        let (dim, vertices) = (self.map.dim, self.map.weights.len());
+        let starts = (0..vertices).into_par_iter().step_by(CHUNK);
+        let chunks = starts.map_init(Default::default, |room, start| {
+            self.shares(start..vertices.min(start + CHUNK), room)
+        });
         let chunks: Vec<Shares> = chunks.collect();
         let none = Shares::none(self.clusters.len(), dim);
         let Shares { likelihood, background, sums } = chunks.iter().fold(none, Shares::and);
@@ -154,29 +174,44 @@ impl Mixture<'_> {
         likelihood
     }
 
-    /// What these vertices are to clusters with these densities at their middles.
-    fn shares(&self, places: &[f64], weights: &[f64], peaks: &[f64]) -> Shares {
+    /// What these vertices are to all clusters.
+    fn shares(&self, vertices: Range<usize>, [densities, far]: &mut [Vec<f64>; 2]) -> Shares {
         let (dim, thin) = (self.map.dim, self.least_density());
+        let weights = &self.map.weights[vertices.clone()];
         let mut found = Shares::none(self.clusters.len(), dim);
-        let mut near = Vec::new();
-        for (place, &weight) in places.chunks_exact(dim).zip(weights) {
-            near.clear();
-            for (i, (one, peak)) in self.clusters.iter().zip(peaks).enumerate() {
-                let squared = squared_distance(place, &one.at);
-                if squared < FAR * one.variance {
-                    near.push((i, peak * (-0.5 * squared / one.variance).exp(), squared));
-                }
+        // Of each cluster at each vertex, and of all together.
+        densities.resize(self.clusters.len() * weights.len(), 0.0);
+        let mut all = vec![0.0; weights.len()];
+        for (one, densities) in self.clusters.iter().zip(densities.chunks_exact_mut(weights.len()))
+        {
+            self.far(vertices.clone(), one, far);
+            let peak = self.peak(one);
+            for ((density, all), far) in densities.iter_mut().zip(&mut all).zip(&*far) {
+                *density = if *far < FAR { peak * (-0.5 * far).exp() } else { 0.0 };
+                *all += *density;
             }
-            let all = thin + near.iter().map(|(_, density, _)| density).sum::<f64>();
+        }
+        // Records for each unit of density.
+        let mut records = all;
+        for (records, weight) in records.iter_mut().zip(weights) {
+            let all = thin + *records;
             found.likelihood += weight * all.ln();
-            found.background += weight * thin / all;
-            for &(i, density, squared) in &near {
-                let share = weight * density / all;
-                let sums = &mut found.sums[i * (dim + 2)..][..dim + 2];
-                sums[0] += share;
-                sums[1] += share * squared;
-                for (sum, x) in sums[2..].iter_mut().zip(place) {
-                    *sum += share * x;
+            *records = weight / all;
+            found.background += thin * *records;
+        }
+        let clusters = self.clusters.iter().zip(densities.chunks_exact(weights.len()));
+        for ((one, densities), sums) in clusters.zip(found.sums.chunks_exact_mut(dim + 2)) {
+            self.far(vertices.clone(), one, far);
+            for (v, density) in densities.iter().enumerate() {
+                if *density > 0.0 {
+                    let share = density * records[v];
+                    sums[0] += share;
+                    sums[1] += share * far[v] * one.variance;
+                    let place =
+                        self.columns[vertices.start + v..].iter().step_by(self.map.weights.len());
+                    for (sum, x) in sums[2..].iter_mut().zip(place) {
+                        *sum += share * x;
+                    }
                 }
             }
         }
@@ -214,11 +249,10 @@ impl Mixture<'_> {
     }
 
     /// The density of a cluster at each vertex where it has any.
-    fn density(&self, one: &Cluster) -> Vec<(usize, f64)> {
-        let (dim, peak) = (self.map.dim, self.peak(one));
-        let places = self.map.places.chunks_exact(dim).enumerate();
-        let far = places.map(|(v, place)| (v, squared_distance(place, &one.at) / one.variance));
-        let near = far.filter(|(_, far)| *far < FAR);
+    fn density(&self, one: &Cluster, far: &mut Vec<f64>) -> Vec<(usize, f64)> {
+        self.far(0..self.map.weights.len(), one, far);
+        let peak = self.peak(one);
+        let near = far.iter().enumerate().filter(|(_, far)| **far < FAR);
         near.map(|(v, far)| (v, peak * (-0.5 * far).exp())).collect()
     }
 
@@ -241,16 +275,22 @@ impl Mixture<'_> {
         ways.fold(f64::INFINITY, f64::min) / self.at(&a.at).min(self.at(&b.at))
     }
 
+    /// The clusters that a cluster may be joined with, the next one first.
+    fn next_to(&self, i: usize) -> impl Iterator<Item = usize> {
+        let a = &self.clusters[i];
+        let others = self.clusters.iter().enumerate().filter(|(j, _)| *j != i);
+        let far = |b: &Cluster| squared_distance(&a.at, &b.at) / a.variance.max(b.variance);
+        let mut near: Vec<(f64, usize)> = others.map(|(j, b)| (far(b), j)).collect();
+        near.sort_by(|x, y| x.0.total_cmp(&y.0));
+        near.into_iter().take(NEIGHBOURS).map(|(_, j)| j)
+    }
+
     /// Joins the two clusters with the least valley between them, if that is none: a cluster that is not round and normal, with many records, is
     /// several that are. Whether there were any.
     fn join_parts(&mut self) -> bool {
         let mut least: Option<(f64, usize, usize)> = None;
         for (i, a) in self.clusters.iter().enumerate() {
-            let others = self.clusters.iter().enumerate().filter(|(j, _)| *j != i);
-            let far = |b: &Cluster| squared_distance(&a.at, &b.at) / a.variance.max(b.variance);
-            let mut near: Vec<(f64, usize)> = others.map(|(j, b)| (far(b), j)).collect();
-            near.sort_by(|x, y| x.0.total_cmp(&y.0));
-            for &(_, j) in near.iter().take(NEIGHBOURS) {
+            for j in self.next_to(i) {
                 let valley = self.valley(a, &self.clusters[j]);
                 if valley > VALLEY && least.is_none_or(|(other, ..)| valley > other) {
                     least = Some((valley, i.min(j), i.max(j)));
@@ -263,11 +303,24 @@ impl Mixture<'_> {
         true
     }
 
-    /// Leaves out the cluster, or joins the pair, that is worth the least; of many clusters several at once.
-    fn simplify(&mut self, noise_cost: f64) {
+    /// One cluster in place of all.
+    fn join_all(&mut self) {
+        while let [first, .., last] = &self.clusters[..] {
+            self.clusters[0] = self.joined(first, last);
+            self.clusters.pop();
+        }
+        for _ in 0..STEPS {
+            self.step();
+        }
+    }
+
+    /// Leaves out the cluster, or joins the pair, that is worth the least; of many clusters, or of many more than `most`, several at once.
+    fn simplify(&mut self, noise_cost: f64, most: usize) {
         let (k, vertices, thin) =
             (self.clusters.len(), self.map.weights.len(), self.least_density());
-        let densities: Vec<_> = self.clusters.par_iter().map(|one| self.density(one)).collect();
+        let clusters = self.clusters.par_iter();
+        let densities = clusters.map_init(Vec::new, |far, one| self.density(one, far));
+        let densities: Vec<_> = densities.collect();
         let mut all = vec![thin; vertices];
         densities.iter().flatten().for_each(|&(v, density)| all[v] += density);
         let prices = self.prices(noise_cost);
@@ -280,30 +333,31 @@ impl Mixture<'_> {
             }
             old().chain(new).fold(0.0, |sum, &(v, _)| {
                 // Each vertex once.
-                let to = all[v] + std::mem::take(&mut change[v]);
-                sum + self.map.weights[v] * (all[v] / to.max(thin)).ln()
+                let change = std::mem::take(&mut change[v]);
+                let to = (all[v] + change).max(thin);
+                if change == 0.0 { sum } else { sum + self.map.weights[v] * (all[v] / to).ln() }
             })
         };
-        let of_cluster = |change: &mut Vec<f64>, (i, a): (usize, &Cluster)| {
-            let left_out = (loss(change, &[&densities[i]], &[]) - prices[i], i, i);
-            let others = self.clusters.iter().enumerate().filter(|(j, _)| *j != i);
-            let mut near: Vec<(f64, usize)> = others
-                .map(|(j, b)| (squared_distance(&a.at, &b.at) / a.variance.max(b.variance), j))
-                .collect();
-            near.sort_by(|x, y| x.0.total_cmp(&y.0));
-            let joined = near.iter().take(NEIGHBOURS).map(|&(_, j)| {
-                let one = self.joined(a, &self.clusters[j]);
-                let saved = prices[i] + prices[j] - self.price(&one, [i, j], noise_cost);
-                let lost = loss(change, &[&densities[i], &densities[j]], &self.density(&one));
-                (lost - saved, i.min(j), i.max(j))
-            });
-            std::iter::once(left_out).chain(joined).collect::<Vec<_>>()
+        // A cluster with itself: it is left out.
+        let worth = |(change, far): &mut (Vec<f64>, Vec<f64>), (i, j): (usize, usize)| {
+            if i == j {
+                return (loss(change, &[&densities[i]], &[]) - prices[i], i, i);
+            }
+            let one = self.joined(&self.clusters[i], &self.clusters[j]);
+            let saved = prices[i] + prices[j] - self.price(&one, [i, j], noise_cost);
+            let lost = loss(change, &[&densities[i], &densities[j]], &self.density(&one, far));
+            (lost - saved, i, j)
         };
-        let room = || vec![0.0; vertices];
-        let choices = self.clusters.par_iter().enumerate().map_init(room, of_cluster);
-        let mut choices: Vec<(f64, usize, usize)> = choices.flatten_iter().collect();
+        let mut pairs: Vec<(usize, usize)> = (0..k).map(|i| (i, i)).collect();
+        pairs.extend((0..k).flat_map(|i| self.next_to(i).map(move |j| (i.min(j), i.max(j)))));
+        pairs.sort_unstable();
+        pairs.dedup();
+        let room = || (vec![0.0; vertices], Vec::new());
+        let choices = pairs.into_par_iter().map_init(room, worth);
+        let mut choices: Vec<(f64, usize, usize)> = choices.collect();
         choices.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let mut left = if k > ONE_BY_ONE { k / 16 } else { 1 };
+        let at_once = if k > ONE_BY_ONE { k / 16 } else { 1 };
+        let mut left = at_once.max(1 + k.saturating_sub(most) / MORE_AT_ONCE);
         let (mut gone, mut used) = (vec![false; k], vec![false; k]);
         for (_, i, j) in choices {
             if left > 0 && !used[i] && !used[j] {
@@ -414,11 +468,15 @@ fn simplified<'a, const N: usize>(
     }
     let volume: f64 = (0..dim).map(|axis| reach(map, axis, records).max(finest.side)).product();
     let (background, thin) = (BACKGROUND * records, volume.recip());
-    let mut mixture = Mixture { map, clusters: some, background, thin, records, least_variance };
+    let columns = (0..dim).flat_map(|axis| map.places.iter().skip(axis).step_by(dim).copied());
+    let columns = columns.collect();
+    let clusters = some;
+    let mut mixture = Mixture { map, columns, clusters, background, thin, records, least_variance };
     for _ in 0..FIRST_STEPS {
         mixture.step();
     }
     let (on_the_way, _) = costs[0];
+    let most = costs.iter().map(|(_, most)| *most).min().unwrap_or(usize::MAX);
     let all = &mixture.clusters;
     let nothing = |(cost, most)| Best { cost, most, score: f64::INFINITY, clusters: all.clone() };
     let mut best = costs.map(nothing);
@@ -431,10 +489,14 @@ fn simplified<'a, const N: usize>(
                 (best.score, best.clusters) = (price - likelihood, before.clone());
             }
         }
+        // Fewer clusters explain less, so that none of those that follow would be better even if it cost nothing.
+        if best.iter().all(|best| -likelihood > best.score) {
+            mixture.join_all();
+        }
         if mixture.clusters.len() == 1 {
             return Ok((mixture, best));
         }
-        mixture.simplify(on_the_way);
+        mixture.simplify(on_the_way, most);
         for _ in 0..STEPS {
             mixture.step();
         }

@@ -21,12 +21,14 @@ use crate::recentring::Start;
 /// Of so many clusters, a mixture is found in about the time that the map takes, and says better than the map where they are; of a hundred it is
 /// worse, and takes five times as long.
 const MOST_IN_A_MODEL: usize = 48;
-/// Nor is a mixture of so many vertices times the square of clusters worth its time, which grows with that: about two seconds.
+/// Nor is a mixture of so many vertices times the square of clusters worth its time, which grows with that: about a second.
 const MOST_WORK: usize = 40_000_000;
 /// It begins with twice as many parts as clusters are wanted, or with as many as there may be, and so many more.
 const MORE_PARTS: usize = 3;
 /// Runs of k-means.
 const RUNS: usize = 5;
+/// On so many cells for each centre, and at most `2^d` times as many, k-means finds what it finds on all.
+const CELLS_PER_CENTRE: usize = 12;
 /// So many deviations of noise outside of the part are surely some records: what is mistaken for some there is far away from all others, and costs most.
 const OUTSIDE: f64 = 4.7;
 /// Other centres are taken where they are better by so many deviations of what noise moves: measured.
@@ -159,8 +161,52 @@ impl<'a> OnMap<'a> {
         let local_search_steps = local_search_steps(k);
         let settings = KMeansSettings { restarts: RUNS, local_search_steps, ..Default::default() };
         let solver = KMeans::new(k, settings).expect("k was checked");
-        let fit = solver.post_fit(points, rng).expect("released points are finite");
+        let joined = self.joined(points, k);
+        let fit = solver.post_fit(joined.as_ref().unwrap_or(points), rng);
+        let mut fit = fit.expect("released points are finite");
+        if joined.is_some() {
+            fit = solver.post_improve(points, fit.centres).expect("released points are finite");
+        }
         inside(fit.centres, self.grid.public_box())
+    }
+
+    /// The vertices of larger cells together, as large as leaves enough of them for so many centres: clusters are found on these in a part of the time.
+    fn joined(&self, points: &PrivateCoreset, k: usize) -> Option<PrivateCoreset> {
+        let mut found = None;
+        for doublings in 1..=self.levels.last()?.level {
+            let joined = self.in_cells(found.as_ref().unwrap_or(points), doublings);
+            if joined.len() < CELLS_PER_CENTRE * k {
+                break;
+            }
+            found = Some(joined);
+        }
+        found
+    }
+
+    /// The mean and the weight of the points in each cell whose sides are two to the power of this times those of the finest level.
+    fn in_cells(&self, points: &PrivateCoreset, doublings: u32) -> PrivateCoreset {
+        let (dim, finest) = (self.part.dim(), self.levels.last().map_or(0, |level| level.level));
+        let side = f64::from(doublings).exp2();
+        // A vertex is half a step into the cell that it begins.
+        let cell = |place: &[f64]| -> Vec<u64> {
+            let vertex =
+                |i: usize, x: f64| (x - self.part.min(i)) * self.grid.cells_per_unit(i, finest);
+            let cells = place.iter().enumerate().map(|(i, x)| (vertex(i, *x) + 0.5) / side);
+            cells.map(|cell| cell.floor().to_bits()).collect()
+        };
+        let rows = points.points().coords().chunks_exact(dim).zip(points.weights());
+        let mut rows: Vec<_> = rows.map(|(place, weight)| (cell(place), place, *weight)).collect();
+        rows.sort_by(|a, b| a.0.cmp(&b.0));
+        let (mut coords, mut weights) = (Vec::new(), Vec::new());
+        for rows in rows.chunk_by(|a, b| a.0 == b.0) {
+            let weight: f64 = rows.iter().map(|(.., weight)| weight).sum();
+            let mean = |i: usize| rows.iter().map(|(_, place, w)| w * place[i]).sum::<f64>();
+            if weight > 0.0 {
+                coords.extend((0..dim).map(|i| mean(i) / weight));
+                weights.push(weight);
+            }
+        }
+        PrivateCoreset::released(Points::new(coords, dim).expect("whole rows"), weights)
     }
 
     /// The vertices inside, and what surely is outside.
@@ -261,6 +307,43 @@ mod tests {
                 "{} in a box that fits {fitting}",
                 wide[0]
             );
+        }
+    }
+
+    /// Vertices of larger cells keep their records and their mean, and enough of them are left.
+    #[test]
+    fn vertices_are_joined_as_far_as_leaves_enough_for_the_centres() {
+        let part = PublicBox::cube(2, -1.0, 1.0).expect("valid");
+        let budget = Budget::new(1.0, 1e-6).expect("valid");
+        let plan = PrivateMap::add_remove(part, budget, PrivateMapSettings::default());
+        let plan = plan.expect("valid");
+        let coords = (0..20_000).map(|i| f64::from(i * i % 199) / 100.0 - 0.99).collect();
+        let points = Points::new(coords, 2).expect("whole rows");
+        let map = plan.simulate(points.view(), &mut rng(1)).expect("released").output;
+        let on_map = OnMap::new(&map, plan.levels());
+        let vertices = &on_map.inside;
+        let moments = |points: &PrivateCoreset| {
+            let rows = points.points().coords().chunks_exact(2).zip(points.weights());
+            rows.fold([0.0; 3], |[sum, x, y], (place, w)| {
+                [sum + w, x + w * place[0], y + w * place[1]]
+            })
+        };
+        for k in [1, 2, 5, vertices.len() / 100] {
+            let joined = on_map.joined(vertices, k).expect("there are vertices to join");
+            let enough = CELLS_PER_CENTRE * k..=4 * CELLS_PER_CENTRE * k;
+            assert!(enough.contains(&joined.len()), "{} for {k}", joined.len());
+            for (got, expected) in moments(&joined).iter().zip(moments(vertices)) {
+                assert!((got - expected).abs() < 1e-6, "{got} {expected}");
+            }
+        }
+        assert!(on_map.joined(vertices, vertices.len() / CELLS_PER_CENTRE).is_none());
+        // Each cell of two by two is where its vertices are.
+        let twos = on_map.in_cells(vertices, 1);
+        assert!(twos.len() < vertices.len());
+        let side = on_map.levels.last().expect("one at least").side;
+        for place in vertices.points().coords().chunks_exact(2) {
+            let near = |mean: &[f64]| squared_distance(mean, place).sqrt() <= 1.5 * side;
+            assert!(twos.points().coords().chunks_exact(2).any(near), "{place:?}");
         }
     }
 
