@@ -87,7 +87,7 @@ fn the_textbook_loop_over_orders_claims_no_less_than_the_truth() {
 #[test]
 fn moments_without_a_delta() {
     let flips = Event::randomised_response(epsilon(0.5)).unwrap();
-    let pure = Composition::new().with(flips.clone(), 3).unwrap();
+    let pure = Composition::new().with(flips, 3).unwrap();
     let lost = renyi_epsilon(&pure, delta(0.0));
     assert!((1.5..1.5 + 1e-12).contains(&lost), "{lost}");
     let rare = Event::approximate(epsilon(0.5), delta(1e-9)).unwrap();
