@@ -1,7 +1,7 @@
 //! A mixture of round normal clusters and of background that explains a map: how many clusters there are, with as many as pay, or what the map says
 //! without most of its noise. Released values only.
 //!
-//! From as many parts as there may be, what is worth least is left out or joined, one after the other, and the rest is fitted again by expectation and
+//! From as many parts as there may be, what is worth least is left out or joined, one after the other or, while there are many, several at once, and the rest is fitted again by expectation and
 //! maximisation. Of all these mixtures the one is taken whose likelihood is the largest after what its clusters cost: their parameters, and
 //! the more, the more of their records noise could have made; less of that where most clusters overlap. Between two clusters that overlap, the mixture
 //! has a valley; the parts of a cluster that is not normal, of which many records show several, have none, and are joined at last.
