@@ -173,8 +173,8 @@ impl<'a> OnMap<'a> {
     /// The vertices of larger cells together, as large as leaves enough of them for so many centres: clusters are found on these in a part of the time.
     fn joined(&self, points: &PrivateCoreset, k: usize) -> Option<PrivateCoreset> {
         let mut found = None;
-        for doublings in 1..=self.levels.last()?.level {
-            let joined = self.in_cells(found.as_ref().unwrap_or(points), doublings);
+        for level in (0..self.levels.last()?.level).rev() {
+            let joined = self.in_cells(found.as_ref().unwrap_or(points), level);
             if joined.len() < CELLS_PER_CENTRE * k {
                 break;
             }
@@ -183,30 +183,14 @@ impl<'a> OnMap<'a> {
         found
     }
 
-    /// The mean and the weight of the points in each cell whose sides are two to the power of this times those of the finest level.
-    fn in_cells(&self, points: &PrivateCoreset, doublings: u32) -> PrivateCoreset {
-        let (dim, finest) = (self.part.dim(), self.levels.last().map_or(0, |level| level.level));
-        let side = f64::from(doublings).exp2();
-        // A vertex is half a step into the cell that it begins.
-        let cell = |place: &[f64]| -> Vec<u64> {
-            let vertex =
-                |i: usize, x: f64| (x - self.part.min(i)) * self.grid.cells_per_unit(i, finest);
-            let cells = place.iter().enumerate().map(|(i, x)| (vertex(i, *x) + 0.5) / side);
-            cells.map(|cell| cell.floor().to_bits()).collect()
-        };
-        let rows = points.points().coords().chunks_exact(dim).zip(points.weights());
-        let mut rows: Vec<_> = rows.map(|(place, weight)| (cell(place), place, *weight)).collect();
-        rows.sort_by(|a, b| a.0.cmp(&b.0));
-        let (mut coords, mut weights) = (Vec::new(), Vec::new());
-        for rows in rows.chunk_by(|a, b| a.0 == b.0) {
-            let weight: f64 = rows.iter().map(|(.., weight)| weight).sum();
-            let mean = |i: usize| rows.iter().map(|(_, place, w)| w * place[i]).sum::<f64>();
-            if weight > 0.0 {
-                coords.extend((0..dim).map(|i| mean(i) / weight));
-                weights.push(weight);
-            }
-        }
-        PrivateCoreset::released(Points::new(coords, dim).expect("whole rows"), weights)
+    /// The mean and the weight of the points in each cell of this level.
+    fn in_cells(&self, points: &PrivateCoreset, level: u32) -> PrivateCoreset {
+        let (places, records) = (points.points().coords(), points.weights().to_vec());
+        let all = Sparse { grid: &self.grid, levels: &self.levels, places, records };
+        let (at, counts): (Vec<_>, _) =
+            all.in_cells(level).into_iter().map(|cell| (cell.at, cell.count)).unzip();
+        let means = Points::new(at.concat(), self.part.dim()).expect("whole rows");
+        PrivateCoreset::released(means, counts)
     }
 
     /// The vertices inside, and what surely is outside.
@@ -337,12 +321,12 @@ mod tests {
             }
         }
         assert!(on_map.joined(vertices, vertices.len() / CELLS_PER_CENTRE).is_none());
-        // Each cell of two by two is where its vertices are.
-        let twos = on_map.in_cells(vertices, 1);
+        // Each cell of two by two is where its vertices are: three by three where the box ends.
+        let finest = on_map.levels.last().expect("one at least");
+        let (twos, side) = (on_map.in_cells(vertices, finest.level - 1), finest.side);
         assert!(twos.len() < vertices.len());
-        let side = on_map.levels.last().expect("one at least").side;
         for place in vertices.points().coords().chunks_exact(2) {
-            let near = |mean: &[f64]| squared_distance(mean, place).sqrt() <= 1.5 * side;
+            let near = |mean: &[f64]| squared_distance(mean, place).sqrt() <= 3.0 * side;
             assert!(twos.points().coords().chunks_exact(2).any(near), "{place:?}");
         }
     }

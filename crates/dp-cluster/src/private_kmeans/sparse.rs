@@ -31,11 +31,19 @@ impl Sparse<'_> {
     pub(super) fn lots(&self, deviations: f64) -> Vec<Cluster> {
         let mut lots = Vec::new();
         let Some(first) = self.levels.first() else { return lots };
-        let vertices = (0..self.records.len()).filter(|&v| self.records[v] > 0.0).collect();
         let cells = f64::from(1_u32 << first.level).powf(self.grid.dim() as f64);
         let noise = (first.noise * cells).sqrt();
-        self.take(self.levels, vertices, [deviations, noise], &mut lots);
+        self.take(self.levels, self.vertices(), [deviations, noise], &mut lots);
         lots
+    }
+
+    /// One lot for each cell of this level that has any.
+    pub(super) fn in_cells(&self, level: u32) -> Vec<Cluster> {
+        self.by_cell(level, self.vertices()).map(|vertices| self.lot(&vertices)).collect()
+    }
+
+    fn vertices(&self) -> Vec<usize> {
+        (0..self.records.len()).filter(|&vertex| self.records[vertex] > 0.0).collect()
     }
 
     /// From these vertices of one cell, whose noise has this deviation.
