@@ -122,6 +122,26 @@ fn the_best_route_is_taken() {
     assert_eq!(mixed.epsilon(Delta::ZERO), None, "zCDP has no pure form");
 }
 
+/// What is known as zCDP only has no pair of laws, so it and the rest share delta: halves of it are enough for a sum that holds.
+#[test]
+fn a_total_shares_delta_between_pairs_and_the_rest() {
+    let total = |losses: &[Loss]| {
+        let steps = losses.iter().map(|loss| step(*loss)).collect();
+        let all = Step::sequential("all", steps);
+        let receipt = Receipt::new("m", AddRemove, budget(9.0, 1e-6), all);
+        receipt.total().unwrap().epsilon(delta(1e-6))
+    };
+    for (loss, alone) in [
+        (gaussian(0.5), total(&[gaussian(0.5)]).upper()),
+        (pure(0.25), 0.25),
+        (approximate(0.25, 1e-7), 0.25),
+    ] {
+        let both = total(&[loss, zcdp(0.05)]).upper();
+        let rest = zcdp_to_epsilon(rho(0.05), delta(4e-7)).unwrap().get();
+        assert!(alone < both && both < 1.05 * (alone + rest), "{loss:?}: {both}, {alone} + {rest}");
+    }
+}
+
 #[test]
 fn approximate_steps_use_up_delta() {
     let steps = |loss| Step::sequential("all", vec![step(zcdp(0.1)), step(loss)]);

@@ -1,9 +1,9 @@
 //! Which of two sets of centres costs less: a comparison that is paid for.
 //!
 //! What was released before cannot say it: the centres that noise led to look good to that same noise. So every record counts once more, in the
-//! cell of what it [saves](savings) by the second set: gain or loss, and its scale, from the square of the box's diagonal down by powers of four. The sum of what
-//! all save is within a factor of two what these counts say, however different the scales are. Noise in a count is [worth](verdict) what the count's scale is, so counts that noise
-//! explains count for less.
+//! cell of what it [saves](savings) by the second set: gain or loss, and its scale, from the most that a record anywhere can save down by powers of four. The
+//! sum of what all save is within a factor of two what these counts say, however different the scales are. Noise in a count is [worth](verdict) what the
+//! count's scale is, so counts that noise explains count for less.
 //!
 //! # Guarantee
 //! A record comes or goes in one cell, so the counts cost one Gaussian count of sensitivity 1. The verdict follows from them.
