@@ -5,6 +5,7 @@ mod baselines;
 mod exact;
 mod histories;
 mod mutants;
+mod numbers;
 mod receipts;
 mod setup;
 mod transcripts;
@@ -62,6 +63,13 @@ fn of_monitors() -> Vec<Check> {
             "stream-charging-history",
             "MonitorPlan: TargetCharging, delta of a long history",
             histories::target_charging,
+        ),
+        Check::new(
+            "stream-numbers",
+            "UserNumbers, MonitorPlan: everybody's items in an order of their own",
+            "add-only",
+            Method::Exact,
+            numbers::drawn,
         ),
         check("stream-shards", "Decider, Shard: states and messages as bytes", wire::shards),
         check("stream-histograms", "MonitorPlan: Histograms", exact::histograms),

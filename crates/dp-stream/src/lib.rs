@@ -88,7 +88,7 @@ pub use shards::{Decider, DeciderState, Decision, Shard, ShardCounts, ShardState
 pub use universe::Universe;
 #[doc(hidden)]
 pub use users::CountingSizes;
-pub use users::{BadEvent, BadEventKind};
+pub use users::{BadEvent, BadEventKind, UserNumbers};
 
 pub use dp_accounting::{AddRemove, Budget, Ledger, Receipt};
 pub use dp_mechanism::{

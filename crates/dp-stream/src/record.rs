@@ -8,8 +8,9 @@ pub struct Event {
     /// Dense number of the user, below the public bound on users.
     ///
     /// An interner is the caller's, and part of the guarantee: a number must not be given to somebody else
-    /// later. Which number a user has does not matter, so numbers by first appearance are fine as long
-    /// as the bound is never reached; beyond it, one user more would push another one out.
+    /// later, nor depend on who else is there. Take numbers that users have by themselves, or [`UserNumbers`](crate::UserNumbers), which are drawn.
+    /// Numbers by first appearance are fine under [`ItemOrder::ReportedFirst`](crate::ItemOrder::ReportedFirst) only. Whichever they are, the bound should never be reached: beyond it, one user
+    /// more pushes another one out.
     pub user: u32,
     /// Number of the item in its [`Universe`](crate::Universe).
     pub item: u64,

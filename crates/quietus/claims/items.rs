@@ -107,9 +107,13 @@ fn on_files(effort: Effort) -> Found {
         for own in &OWN[..effort.of(3, OWN.len())] {
             for others in ["", "1,A,1\n1,0,3\n1,A,2024-01-09\n"].iter().take(effort.of(1, 2)) {
                 let law = |rows: &[&str]| law((home.path(), most), &runs, &rows.concat());
-                let (without, with) = (law(&[others]), law(&[others, own]));
-                let loss = with.pure_loss(&without).max(without.pure_loss(&with));
-                found.see(loss / epsilon, || format!("{words}: {own:?} with {others:?}"));
+                let without = law(&[others]);
+                // Who comes first gets a number first.
+                for rows in [[*others, own], [own, *others]] {
+                    let with = law(&rows);
+                    let loss = with.pure_loss(&without).max(without.pure_loss(&with));
+                    found.see(loss / epsilon, || format!("{words}: {own:?} of {rows:?}"));
+                }
             }
         }
     }

@@ -144,7 +144,7 @@ enum Counting {
     GroupSums(GroupCounter),
     Codes(CodeCounter),
     PartSums(PartCounter),
-    Savings(SavingsCounter),
+    Savings(Box<SavingsCounter>),
 }
 
 impl passes::Question for Question {
@@ -169,7 +169,7 @@ impl passes::Question for Question {
             What::GroupSums(sums) => (sums.cells.dim(), Counting::GroupSums(sums.counter()?)),
             What::Codes(codes) => (codes.dim(), Counting::Codes(codes.counter()?)),
             What::PartSums(sums) => (sums.dim(), Counting::PartSums(sums.counter()?)),
-            What::Savings(savings) => (savings.dim(), Counting::Savings(savings.counter()?)),
+            What::Savings(savings) => (savings.dim(), Counting::Savings(savings.counter()?.into())),
         };
         (self.counting == COUNTING && dim == self.dim && dim > 0).then_some(Counter(counting))
     }

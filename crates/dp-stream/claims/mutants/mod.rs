@@ -23,7 +23,7 @@ pub(crate) fn all() -> Vec<MutantCheck> {
     dp_audit::harness::mutants(include_str!("mutants.toml"), &code())
 }
 
-fn code() -> [MutantCode; 9] {
+fn code() -> [MutantCode; 10] {
     [
         ("M40", |effort| shards(effort, true), |effort| shards(effort, false)),
         ("M41", |effort| restarts(effort, true), |effort| restarts(effort, false)),
@@ -34,6 +34,11 @@ fn code() -> [MutantCode; 9] {
         ("M46", |effort| restarts_with_note(effort, 0), |effort| restarts_with_note(effort, 1)),
         ("M150", |effort| admission(effort, true), |effort| admission(effort, false)),
         ("M293", |effort| spread(effort, true), |effort| spread(effort, false)),
+        (
+            "M299",
+            |effort| crate::numbers::by_appearance(effort, true),
+            |effort| crate::numbers::by_appearance(effort, false),
+        ),
     ]
 }
 

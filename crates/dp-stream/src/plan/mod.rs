@@ -50,7 +50,8 @@ use params::Asked;
 /// them: an item that comes early in a step has nearly all of its users there, and once it has been reported it has them
 /// from then on. [Spread](ItemOrder::Spread), it is another one for every user: each item then has a tenth of its users in every
 /// step, which finds more where a tenth reaches the threshold. Either follows from reports and the numbers of steps and users
-/// alone, so whether a user counts for an item depends on that user and on what has been released, as the proofs ask.
+/// alone, so whether a user counts for an item depends on that user and on what has been released, as the proofs ask; unless numbers of users
+/// [say who else is there](crate::Event::user).
 ///
 /// Nothing of this is an error: which events are bad must not decide whether a step succeeds, for that
 /// would be seen. [`Monitor::check_batch`] tells whoever may see the events.

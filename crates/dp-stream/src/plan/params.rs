@@ -45,7 +45,8 @@ pub enum ItemOrder {
     #[default]
     ReportedFirst,
     /// Mixed anew for every user and step: every item has the same share of its users, which is that of items that count. For low
-    /// thresholds, where that share is enough to be found; it also spares reports, since fewer users are in each.
+    /// thresholds, where that share is enough to be found; it also spares reports, since fewer users are in each. Numbers of users must then
+    /// not depend on who else is there: see [`Event::user`](crate::Event::user).
     Spread,
 }
 

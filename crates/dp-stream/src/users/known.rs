@@ -23,7 +23,7 @@ pub(crate) struct KnownItems {
 
 /// The order of the items of a user in one step, as [`ItemOrder`] says.
 ///
-/// It follows from reports and from the numbers of step and user, so it is public.
+/// It follows from reports and from the numbers of step and user, which no other user may decide: see [`Event`](crate::Event).
 #[derive(Clone, Copy)]
 pub(crate) struct Precedence<'a> {
     known: &'a ItemTable,

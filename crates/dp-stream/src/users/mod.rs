@@ -3,6 +3,7 @@
 pub(crate) mod bad_event;
 mod by_user;
 mod known;
+mod numbers;
 mod table;
 mod tail;
 
@@ -10,6 +11,7 @@ use dp_mechanism::{Draws, PoissonSample, Private, Touched};
 
 pub use bad_event::{BadEvent, BadEventKind};
 pub(crate) use known::{KnownItems, Precedence};
+pub use numbers::UserNumbers;
 
 use crate::Event;
 use by_user::{Shown, SomeUsers, sort_by_user};

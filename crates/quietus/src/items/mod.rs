@@ -28,7 +28,7 @@ use crate::stop::{Gate, Phase};
 use crate::table::{Form, Rows, Secrecy};
 use dp_accounting::Budget;
 use dp_mechanism::{Mechanism, Source};
-use dp_stream::{Event, Monitor, MonitorState, Report};
+use dp_stream::{Event, Monitor, MonitorState, Report, UserNumbers};
 use read::{Met, Users, read};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
@@ -54,12 +54,14 @@ struct State {
     plan: String,
     /// Of all steps so far: public, as the only part of a state.
     reports: Vec<Report>,
-    /// Names in the order of their numbers.
+    /// Names in the order in which they came.
     users: Vec<Box<str>>,
+    /// And their numbers.
+    numbers: Vec<u32>,
     monitor: MonitorState,
 }
 
-/// Where the draws of a session come from: it is given the step, or nothing for the start, and lets it draw.
+/// Where the draws of a session come from: it is given the step, or nothing for the start and for numbers of users, and lets it draw.
 pub type Drawing<'a> = dyn FnMut(Option<u64>, &mut dyn FnMut(&mut dyn Source)) + 'a;
 
 /// Checks all that is public.
@@ -264,11 +266,11 @@ impl<'a> Session<'a> {
         self.state.as_ref().map_or(0, |state| state.monitor.next_time())
     }
 
-    /// Draws the steps of these events after the newest state.
+    /// Draws numbers of users who are new, then the steps of these events after the newest state.
     fn draw(
         &self,
         lease: &str,
-        events: &[Vec<Event>],
+        mut events: Vec<Vec<Event>>,
         users: &Users,
         draws: &mut Drawing<'_>,
     ) -> Result<State, Error> {
@@ -287,7 +289,18 @@ impl<'a> Session<'a> {
             }
         };
         let mut monitor = monitor.expect("whoever is asked to let it draw does");
-        for (step, events) in (taken..).zip(events) {
+        let given = self.state.as_ref().map_or_else(Vec::new, |state| state.numbers.clone());
+        let mut numbers = UserNumbers::resume(plan, given).map_err(refuse)?;
+        draws(None, &mut |source| {
+            let new = users.names().len().saturating_sub(numbers.given().len());
+            for _ in 0..new {
+                numbers.draw_with(source);
+            }
+        });
+        for event in events.iter_mut().flatten() {
+            event.user = numbers.given()[event.user as usize];
+        }
+        for (step, events) in (taken..).zip(&events) {
             let mut found = Ok(Vec::new());
             draws(Some(step), &mut |source| found = monitor.step_with(step, events, source));
             reports.extend(found.map_err(refuse)?);
@@ -300,6 +313,7 @@ impl<'a> Session<'a> {
             plan: self.named.plan.clone(),
             reports,
             users: users.names().to_vec(),
+            numbers: numbers.given().to_vec(),
             monitor: monitor.state(),
         })
     }
@@ -372,7 +386,7 @@ pub fn release_items(
         Ok((ledger.lease(&wanted, &session.plan.receipt(), disk)?, None))
     })?;
     let kept = |cause| Error::Interrupted { cause: Box::new(cause) };
-    let state = session.draw(&lease, &events, &users, draws).map_err(kept)?;
+    let state = session.draw(&lease, events, &users, draws).map_err(kept)?;
     let written = gate.undisturbed(Phase::Written, || {
         let text =
             serde_json::to_vec(&state).map_err(|error| Error::library("the state", &error))?;

@@ -23,38 +23,38 @@ pub(super) struct Met {
     pub(super) shown: BTreeMap<(u64, u32), u64>,
 }
 
-/// Numbers of users by first appearance; nobody gets the number of somebody else. Private.
+/// Users by first appearance. Private: their [numbers](dp_stream::UserNumbers) must not depend on it.
 #[derive(Clone, Default)]
 pub(super) struct Users {
-    numbers: BTreeMap<Box<str>, u32>,
+    places: BTreeMap<Box<str>, u32>,
     names: Vec<Box<str>>,
     most: u32,
 }
 
 impl Users {
     pub(super) fn new(names: Vec<Box<str>>, most: u32) -> Self {
-        let numbers = names.iter().cloned().zip(0..).collect();
-        Self { numbers, names, most }
+        let places = names.iter().cloned().zip(0..).collect();
+        Self { places, names, most }
     }
 
-    /// In the order of their numbers.
+    /// In the order in which they came.
     pub(super) fn names(&self) -> &[Box<str>] {
         &self.names
     }
 
     /// `None` beyond the public bound.
-    fn number(&mut self, name: &str) -> Option<u32> {
-        if let Some(&number) = self.numbers.get(name) {
-            return Some(number);
+    fn place(&mut self, name: &str) -> Option<u32> {
+        if let Some(&place) = self.places.get(name) {
+            return Some(place);
         }
         let next = u32::try_from(self.names.len()).ok().filter(|next| *next < self.most)?;
-        self.numbers.insert(name.into(), next);
+        self.places.insert(name.into(), next);
         self.names.push(name.into());
         Some(next)
     }
 }
 
-/// The events of these steps. Rows that are not of one of them, of nobody, of no public item or of a wrong shape are left out, and so are those of users
+/// The events of these steps, with the places of users for their numbers. Rows that are not of one of them, of nobody, of no public item or of a wrong shape are left out, and so are those of users
 /// beyond the public bound, in the order of the file.
 pub(super) fn read(
     args: &ItemsArgs,
@@ -100,7 +100,7 @@ pub(super) fn read(
             met.nobodys += 1;
             continue;
         };
-        let Some(user) = users.number(&name) else {
+        let Some(user) = users.place(&name) else {
             met.beyond += 1;
             continue;
         };

@@ -154,6 +154,46 @@ fn several_runs_release_what_one_does() {
     assert_eq!(one.public("out"), many.public("out"));
 }
 
+/// A plan that gives every user an order of their own, and a log in which all users who show four items would have the same first one, were they numbered as they
+/// come. With somebody more on top it would be another one for most of them.
+#[test]
+fn which_items_count_does_not_depend_on_who_comes_first() {
+    let mixed = |number: u64| {
+        let mixed = (number ^ number >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ mixed >> 31
+    };
+    let step = mixed(0x243f_6a88_85a3_08d3);
+    let rows: String = (0..2_000_u64)
+        .flat_map(|user| {
+            let first = (0..4).min_by_key(|item| mixed(item ^ mixed(step ^ user)));
+            let shown = if first == Some(0) { 0..4 } else { 4..5 };
+            shown.map(move |item| format!("u{user},i{item},1\n"))
+        })
+        .collect();
+    for more in ["", "somebody,i4,1\n"] {
+        let home = Home::new();
+        fs::write(home.path("log.csv"), format!("who,what,when\n{more}{rows}")).unwrap();
+        let words = "quietus release items --user who --item what --time when --items i0,i1,i2,i3,i4 --users 3000 --from 0 --step 2 --steps 1 \
+                     --items-per-user 4 --find 400 --epsilon 0.5 --data HOME/log.csv --ledger HOME/data.ledger --out HOME/out --until 2";
+        let words = words.replace("HOME", home.0.path().to_str().unwrap());
+        let Command::Release { family: Family::Items(args) } =
+            Cli::try_parse_from(words.split_whitespace()).unwrap().command
+        else {
+            panic!("items")
+        };
+        release_items(&args, &Gate::default(), &unsynced(), &mut |_, draw| {
+            draw(&mut SecureSource::new(&mut ChaCha20Rng::seed_from_u64(5)));
+        })
+        .unwrap();
+        let plan = fs::read_to_string(home.path("out").join("plan.json")).unwrap();
+        assert!(plan.contains("\"spread\""), "{plan}");
+        let table = fs::read_to_string(home.path("out").join("items.csv")).unwrap();
+        let found = (0..4).filter(|item| table.contains(&format!(",i{item},"))).count();
+        assert_eq!(found, 4, "{table}");
+    }
+}
+
 #[test]
 fn whatever_call_fails_or_is_the_last_every_step_is_drawn_under_a_lease_and_the_session_goes_on() {
     let unbroken = Home::new();
