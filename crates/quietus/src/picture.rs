@@ -1,6 +1,7 @@
 //! One picture of released numbers: bars, and on each the interval in which the truth is.
 
 use crate::groups::Estimate;
+use crate::value::in_column;
 use std::fmt::Write as _;
 
 /// One number.
@@ -60,9 +61,10 @@ pub(crate) fn bars(title: &str, all: impl ExactSizeIterator<Item = Bar>) -> Stri
         let y = height - 6.0;
         let _ = writeln!(svg, "<text x=\"10\" y=\"{y}\">{left_out} more are in the table</text>");
     }
+    let [low, high] = [low, high].map(|end| in_column(end, 4));
     let _ = writeln!(
         svg,
-        "<text x=\"{LEFT}\" y=\"{0}\">{low:.4}</text><text x=\"{1}\" y=\"{0}\" text-anchor=\"end\">{high:.4}</text>\n</svg>",
+        "<text x=\"{LEFT}\" y=\"{0}\">{low}</text><text x=\"{1}\" y=\"{0}\" text-anchor=\"end\">{high}</text>\n</svg>",
         height - ROW,
         LEFT + WIDTH,
     );

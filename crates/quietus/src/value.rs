@@ -21,8 +21,14 @@ pub fn number(text: &str, decimal: Decimal) -> Option<f64> {
     (!value.is_nan()).then_some(value)
 }
 
-/// A number as short as it can be said to six digits behind the point.
+/// A number as short as it can be said to six digits behind the point, or to six digits at all where it is small, as in `2.5e-7`.
 pub(crate) fn short(value: f64) -> String {
+    if value != 0.0 && value.abs() < SMALL {
+        let text = format!("{value:.5e}");
+        let Some((digits, exponent)) = text.split_once('e') else { return text };
+        let digits = digits.trim_end_matches('0').trim_end_matches('.');
+        return format!("{digits}e{exponent}");
+    }
     let text = format!("{value:.6}");
     if text.contains('.') {
         text.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -30,6 +36,19 @@ pub(crate) fn short(value: f64) -> String {
         text
     }
 }
+
+/// A number in a table: to so many digits behind the point, or with an exponent where nothing would be left of it.
+pub(crate) fn in_column(value: f64, digits: usize) -> String {
+    if value != 0.0 && value.abs() < 10.0 * 0.1_f64.powi(i32::try_from(digits).unwrap_or(i32::MAX))
+    {
+        format!("{value:.2e}")
+    } else {
+        format!("{value:.digits$}")
+    }
+}
+
+/// Below this, six digits behind the point would be few.
+const SMALL: f64 = 1e-3;
 
 /// Days from 1970-01-01 to a date, written YYYY-MM-DD; a time of day behind it is not looked at.
 ///
@@ -82,7 +101,30 @@ fn civil(days: i64) -> (i64, i64, i64) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Decimal, date, days, number};
+    use super::{Decimal, date, days, in_column, number, short};
+
+    #[test]
+    fn small_numbers_keep_their_digits() {
+        for (value, text) in [
+            (0.0, "0"),
+            (-0.25, "-0.25"),
+            (1.0 / 3.0, "0.333333"),
+            (1e9, "1000000000"),
+            (1e-3, "0.001"),
+            (9.999_999_9e-4, "1e-3"),
+            (-2.5e-7, "-2.5e-7"),
+            (1e-7 / 3.0, "3.33333e-8"),
+            (f64::MIN_POSITIVE, "2.22507e-308"),
+        ] {
+            assert_eq!(short(value), text);
+            let read = number(&short(value), Decimal::Point).unwrap();
+            assert!((read - value).abs() <= 1e-5 * value.abs(), "{value} {read}");
+        }
+        assert_eq!(
+            [0.0, 12.3, 0.002, 9e-5].map(|value| in_column(value, 4)),
+            ["0.0000", "12.3000", "0.0020", "9.00e-5"]
+        );
+    }
 
     #[test]
     fn numbers_are_read_with_point_or_comma() {

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use dp_accounting::{Budget, Mu, Receipt, Step, Within, mu_to_epsilon};
+use dp_accounting::{Budget, Delta, Epsilon, Mu, Receipt, Step, Within, mu_to_epsilon};
 use dp_geometry::{PointsView, PublicBox};
 use dp_mechanism::{Algorithm, ChaCha20Rng, Coordinates, Draws, Nearby, Private};
 use rand::SeedableRng;
@@ -151,11 +151,18 @@ fn is_soft(
     noise * signal < MOST_NOISE
 }
 
-/// The budget that a `mu` just below this one comes to, at the same delta: twice it must not be above the whole by a last digit.
+/// The budget that a `mu` just below this one comes to, at the same delta, or at one that is so small that it needs an epsilon at all: twice it must not be above
+/// the whole by a last digit.
 fn below(half: Mu, whole: Budget) -> Result<Budget, ClusterError> {
     let mu = Mu::new(half.get() * (1.0 - 1e-9))?;
-    let epsilon = mu_to_epsilon(mu, whole.delta()).expect("the delta is above 0");
-    Ok(Budget::new(epsilon.get().min(whole.epsilon().get()), whole.delta().get())?)
+    let mut delta = whole.delta();
+    let epsilon = loop {
+        match mu_to_epsilon(mu, delta).expect("the delta is above 0") {
+            Epsilon::ZERO => delta = Delta::new(0.5 * delta.get())?,
+            epsilon => break epsilon,
+        }
+    };
+    Ok(Budget::new(epsilon.get(), delta.get())?)
 }
 
 impl Algorithm for NearbyKMeans {

@@ -435,3 +435,25 @@ fn a_choosing_plan_stands_odd_data_and_bad_settings() {
     let refused = plan.simulate(none.view(), &mut rng(1)).expect_err("five missing");
     assert_eq!(refused, ClusterError::Records { expected: 5, got: 0 });
 }
+
+/// With a large delta, half of the budget needs no epsilon; a plan hides whole records all the same, and spends most of it.
+#[test]
+fn a_choosing_plan_stands_a_large_delta() {
+    let cube = PublicBox::cube(5, 0.0, 100.0).expect("valid");
+    let near = Nearby::new(1_000.0).expect("valid");
+    for (epsilon, delta) in [(1.0, 0.3), (0.1, 0.05), (1e-3, 0.9), (1.0, 1e-9)] {
+        for records in [0, 1, 100, 1_000_000] {
+            let budget = Budget::new(epsilon, delta).expect("valid");
+            let plan = NearbyKMeans::new(cube.clone(), near, records, 3, budget, 0);
+            let plan = plan.expect("public numbers that can be met");
+            if records == 1_000_000 {
+                assert_eq!(plan.way(), Way::Whole);
+            }
+            let receipt = plan.receipt();
+            assert!(receipt.within_budget(), "{receipt}");
+            let spent = receipt.gaussian().map_or(1.0, |mu| mu.get());
+            let most = budget_to_mu(budget).expect("valid").get();
+            assert!(spent > 0.9 * most || plan.way() == Way::Soft, "{spent} of {most}: {receipt}");
+        }
+    }
+}

@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::order::FillOf;
 use crate::picture::{Bar, bars};
 use crate::search::{EPSILONS, smallest_epsilon};
-use crate::value::{date, short};
+use crate::value::{date, in_column, short};
 use dp_mechanism::Mechanism;
 use std::fmt::Write as _;
 use std::io;
@@ -155,7 +155,7 @@ pub fn plan_text(plan: &GroupPlan, records: Option<f64>) -> Result<String, Error
         let (error, miss) = at.count_error();
         let _ = write!(text, "{epsilon:>8} {error:>14.2} {miss:>14}");
         if let Some(mean) = at.mean_error(records) {
-            let _ = write!(text, " {mean:>28.4}");
+            let _ = write!(text, " {:>28}", in_column(mean, 4));
         }
         text.push('\n');
     }

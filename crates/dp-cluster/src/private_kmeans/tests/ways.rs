@@ -259,3 +259,22 @@ fn an_even_start_is_for_few_clusters_whose_number_is_given() {
     let unknown = PrivateKMeansSettings { expected_records: None, ..even };
     assert!(said(2, unknown).expect_err("none").contains("expected_records of an even start"));
 }
+
+/// Where the budget sees single records, no two ways begin at one number, and whichever is gone is paid for.
+#[test]
+fn ways_for_single_records_are_told_apart() {
+    for (epsilon, delta) in [(40.0, 1e-6), (70.0, 1e-9), (100.0, 1e-6), (100.0, 0.3)] {
+        for (dim, k) in [(1, 3), (2, 50), (5, 2), (5, 3)] {
+            let budget = Budget::new(epsilon, delta).expect("valid");
+            let settings = PrivateKMeansSettings::default();
+            let plan = PrivateKMeans::new(cube(dim, 50.0), k, budget, settings).expect("valid");
+            let least: Vec<u64> = plan.ways.iter().map(|way| way.least).collect();
+            assert!(least.is_sorted_by(|a, b| a < b), "{least:?}");
+            for records in [0, 1, 2, 3, 12, 20] {
+                let points = Points::new(vec![0.0; records * dim], dim).expect("rows");
+                let released = plan.simulate(points.view(), &mut rng(records as u64));
+                assert!(released.is_ok(), "{records} records at {epsilon}");
+            }
+        }
+    }
+}
