@@ -6,6 +6,7 @@ use quietus::{
     Error, Gate, RealDisk, check, meaning, plan, release, run_ledger, verify, with_settings,
 };
 use std::io::{self, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -34,11 +35,21 @@ fn run(command: Command) -> Result<ExitCode, Error> {
         }
         Command::Check { family } => check(&family)?,
         Command::Plan { family } => plan(&family)?,
-        Command::Ledger { command } => run_ledger(&command, &RealDisk)?,
+        Command::Ledger { command } => {
+            // The ledger has it, whether or not somebody still listens.
+            let _ = write!(io::stdout(), "{}", run_ledger(&command, &RealDisk)?);
+            return Ok(ExitCode::SUCCESS);
+        }
         Command::Verify { folder, ledger } => verify(&folder, ledger.as_deref())?,
         Command::Meaning(arguments) => meaning(&arguments)?,
         _ => unreachable!("every command of this version is above"),
     };
-    let _ = write!(io::stdout(), "{text}");
-    Ok(ExitCode::SUCCESS)
+    // There is nothing but these words, so whoever does not get them has to know; but a reader who has had enough, as `head` has, may stop.
+    let mut out = io::stdout();
+    match write!(out, "{text}").and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Error::io("write", Path::new("standard output"))(error))
+        }
+        _ => Ok(ExitCode::SUCCESS),
+    }
 }

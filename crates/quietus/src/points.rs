@@ -72,9 +72,23 @@ impl PointRows<'_> {
         let middles: Vec<f64> = axes.iter().enumerate().map(middle).collect();
         let dim = axes.len();
         let mut persons = Persons::new(person.is_some());
+        met.passed_over = 0;
         let (mut numbers, mut point) = (Vec::with_capacity(dim), Vec::with_capacity(dim));
         met.outside = vec![(0, 0); dim];
-        while rows.advance()? {
+        loop {
+            let is_there = rows.advance()?;
+            // A row of a wrong shape is a row, and has its place: if it went to the end, it would move all rows after it.
+            let passed_over =
+                rows.passed_over() - std::mem::replace(&mut met.passed_over, rows.passed_over());
+            if *every_row {
+                met.points += passed_over;
+                for _ in 0..passed_over {
+                    each(&middles)?;
+                }
+            }
+            if !is_there {
+                break;
+            }
             if persons.whose(|| rows.name_or_none(dim)) != Whose::First {
                 continue;
             }
@@ -100,14 +114,6 @@ impl PointRows<'_> {
             each(&point)?;
         }
         (met.nobodys, met.again) = (persons.nobodys, persons.again);
-        met.passed_over = rows.passed_over();
-        if *every_row {
-            // A row of a wrong shape is a row.
-            met.points += met.passed_over;
-            for _ in 0..met.passed_over {
-                each(&middles)?;
-            }
-        }
         Ok(())
     }
 
@@ -166,5 +172,42 @@ impl PointRows<'_> {
             let _ = writeln!(text, "--rows must be {points}.");
         }
         Ok(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Met, PointRows};
+    use crate::cli::{Cli, Command, Family};
+    use crate::cluster::Axis;
+    use clap::Parser;
+
+    /// Where every row is a point, one of a wrong shape has its place; and where not, none.
+    #[test]
+    fn rows_of_a_wrong_shape_keep_their_place() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("p.csv");
+        std::fs::write(&path, "a,b\n0,1\n5\n2,x\n3,9\n1,2,3\n9,9,9\n4,4\n7\n").unwrap();
+        let words = "quietus check cluster --k 2 --data FILE --range a=0,10 --epsilon 1";
+        let words = words.replace("FILE", path.to_str().unwrap());
+        let Command::Check { family: Family::Cluster(args) } =
+            Cli::try_parse_from(words.split(' ')).unwrap().command
+        else {
+            panic!("cluster")
+        };
+        let axis = |column: &str| Axis { column: column.to_owned(), low: 0.0, high: 10.0 };
+        let (middle, axes) = ([5.0, 5.0], [axis("a"), axis("b")]);
+        let kept = |every_row: bool| {
+            let inwards = Box::new(|_, number| number);
+            let rows =
+                PointRows { file: &args.file, axes: &axes, person: None, every_row, inwards };
+            let mut met = Met::default();
+            let points = rows.keep(&mut met).unwrap();
+            assert_eq!((met.points, met.passed_over), (points.len() as u64, 4));
+            points.view().rows().map(<[f64]>::to_vec).collect::<Vec<_>>()
+        };
+        let all = [[0.0, 1.0], middle, [2.0, 5.0], [3.0, 9.0], middle, middle, [4.0, 4.0], middle];
+        assert_eq!(kept(true), all);
+        assert_eq!(kept(false), [[0.0, 1.0], [3.0, 9.0], [4.0, 4.0]]);
     }
 }
