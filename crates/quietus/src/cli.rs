@@ -54,7 +54,7 @@ pub enum Command {
         #[command(subcommand)]
         command: LedgerCommand,
     },
-    /// Check that a folder holds a whole release whose receipt follows from its plan
+    /// Check that the receipt of a release follows from its plan and is within its budget; its tables are not looked at
     Verify {
         /// The folder.
         folder: PathBuf,

@@ -142,6 +142,7 @@ impl LedgerFile {
     ) -> Result<(), Error> {
         self.locked(|mut file, mut book| {
             let session = wanted.session.to_owned();
+            let mut entries = Vec::with_capacity(2);
             match book.standing(wanted.session) {
                 Some(standing) if standing != *wanted.from => {
                     return Err(book.refuse("somebody else has gone on with the session"));
@@ -157,18 +158,19 @@ impl LedgerFile {
                 Some(_) => {}
                 None => {
                     book.fits(receipt)?;
-                    let entry = Entry::Session {
+                    entries.push(Entry::Session {
                         session: session.clone(),
                         family: wanted.family.to_owned(),
                         plan: wanted.plan.to_owned(),
                         receipt: serde_json::to_value(receipt).expect("a receipt has plain fields"),
-                    };
-                    book.append(&mut file, entry, disk)?;
+                    });
                 }
             }
             let (lease, out) = (wanted.lease.to_owned(), wanted.out.to_owned());
             let generation = wanted.from.generation + 1;
-            book.append(&mut file, Entry::Lease { session, generation, lease, out }, disk)
+            entries.push(Entry::Lease { session, generation, lease, out });
+            // In one piece: a session without a lease would be spent for nothing.
+            book.append_all(&mut file, entries, disk)
         })
     }
 

@@ -346,13 +346,28 @@ impl Book {
         entry: Entry,
         disk: &dyn Disk,
     ) -> Result<(), Error> {
-        let (line, hash) = line(&self.last, &entry);
+        self.append_all(file, vec![entry], disk)
+    }
+
+    /// Several in one piece: all are there, or none.
+    pub(crate) fn append_all(
+        &mut self,
+        file: &mut File,
+        entries: Vec<Entry>,
+        disk: &dyn Disk,
+    ) -> Result<(), Error> {
+        let (mut lines, mut last) = (String::new(), self.last.clone());
+        for entry in &entries {
+            let (line, hash) = line(&last, entry);
+            lines.push_str(&line);
+            last = hash;
+        }
         let there = file.metadata().map_err(Error::io("write the ledger", &self.path))?.len();
         let mut write = || {
             if there > self.len {
                 disk.cut(file, self.len)?;
             }
-            disk.write(file, line.as_bytes())?;
+            disk.write(file, lines.as_bytes())?;
             disk.sync(file)
         };
         if let Err(error) = write() {
@@ -360,9 +375,9 @@ impl Book {
             let _ = disk.cut(file, self.len);
             return Err(Error::io("write the ledger", &self.path)(error));
         }
-        self.entries.push(entry);
-        self.last = hash;
-        self.len += line.len() as u64;
+        self.entries.extend(entries);
+        self.last = last;
+        self.len += lines.len() as u64;
         Ok(())
     }
 

@@ -1,4 +1,4 @@
-use dp_accounting::{Budget, budget_to_mu};
+use dp_accounting::{Budget, Mu, budget_to_mu};
 use dp_geometry::{Points, PublicBox};
 use dp_mechanism::{Mechanism, Nearby};
 use rand::seq::SliceRandom as _;
@@ -451,7 +451,7 @@ fn a_choosing_plan_stands_a_large_delta() {
             }
             let receipt = plan.receipt();
             assert!(receipt.within_budget(), "{receipt}");
-            let spent = receipt.gaussian().map_or(1.0, |mu| mu.get());
+            let spent = receipt.gaussian().map_or(1.0, Mu::get);
             let most = budget_to_mu(budget).expect("valid").get();
             assert!(spent > 0.9 * most || plan.way() == Way::Soft, "{spent} of {most}: {receipt}");
         }

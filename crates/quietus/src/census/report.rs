@@ -48,7 +48,9 @@ impl Report {
                 ""
             },
             largest = args.largest,
-            errors = if has_errors {
+            errors = if has_errors && job.method == Method::RootSpread {
+                "Standard errors and intervals are those of noise in the first row and in its shares: how far a region is from its share nothing says, so they are for the first row alone."
+            } else if has_errors {
                 "Standard errors and intervals come from carrying out the plan again on what it released: in 91 of 100 cells or more the truth was within in trials, but where noise is larger than what makes the regions differ they are too narrow."
             } else {
                 "The table is too large for standard errors of its cells: the plan says what noise they have."

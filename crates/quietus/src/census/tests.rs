@@ -342,7 +342,7 @@ fn the_report_says_what_was_promised_and_proved_and_nothing_of_the_people() {
     Certificate: every region is the sum of its parts, nothing is negative, and the number of groups is the public one.
     The first row is the closest one in whole numbers; the others are shares of it, and say nothing else about their regions.
     Size 2 means 2 or more.
-    Standard errors and intervals come from carrying out the plan again on what it released: in 91 of 100 cells or more the truth was within in trials, but where noise is larger than what makes the regions differ they are too narrow.
+    Standard errors and intervals are those of noise in the first row and in its shares: how far a region is from its share nothing says, so they are for the first row alone.
     The budget is spent: add this receipt to those of all other releases about the same people.
     ");
     let others = Home::with("p.csv", &format!("unit\n{}", "B\nnowhere\n".repeat(40)));

@@ -322,9 +322,9 @@ fn check_codec(place: usize, chunk: &ColumnChunkMetaData) -> Result<(), TablePro
     }
 }
 
-/// Dates and decimals are stored as whole numbers too.
+/// Dates and decimals are stored as whole numbers too. A column in which nobody has a value may be of no kind: a single value would make it one of numbers or text.
 fn is_whole(logical: Option<&LogicalType>, converted: ConvertedType) -> bool {
-    matches!(logical, None | Some(LogicalType::Integer(_)))
+    matches!(logical, None | Some(LogicalType::Integer(_) | LogicalType::Unknown))
         && matches!(
             converted,
             ConvertedType::NONE

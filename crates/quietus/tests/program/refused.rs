@@ -14,6 +14,22 @@ fn without_a_ledger_somebody_must_say_so() {
     assert!(error.contains("holds a release") && home.intents() == 0, "{error}");
 }
 
+/// Words that reach nobody are no success; but who has read enough may stop.
+#[cfg(target_os = "linux")]
+#[test]
+fn words_that_cannot_be_written_are_an_error() {
+    let home = with_ledger("1");
+    for words in ["plan count --epsilon 1", "meaning --epsilon 1 --delta 1e-6"] {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let output = home.command(words).stdout(full).output().unwrap();
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert!(!output.status.success() && error.contains("standard output"), "{error}");
+        let mut child = home.command(words).spawn().unwrap();
+        drop(child.stdout.take());
+        assert!(child.wait().unwrap().success(), "{words}");
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn one_file_under_two_names_is_not_public_and_private() {

@@ -23,13 +23,15 @@ pub(crate) enum Kind {
     Unsigned,
     Date,
     Real,
+    /// What writers say of a column in which nobody has a value.
+    Nothing,
 }
 
 impl Kind {
     fn physical(self) -> Physical {
         match self {
             Self::Text | Self::Bytes => Physical::BYTE_ARRAY,
-            Self::Narrow | Self::Date => Physical::INT32,
+            Self::Narrow | Self::Date | Self::Nothing => Physical::INT32,
             Self::Wide | Self::Unsigned => Physical::INT64,
             Self::Real => Physical::DOUBLE,
         }
@@ -40,6 +42,7 @@ impl Kind {
             Self::Text => Some(LogicalType::String),
             Self::Unsigned => Some(LogicalType::integer(64, false)),
             Self::Date => Some(LogicalType::Date),
+            Self::Nothing => Some(LogicalType::Unknown),
             _ => None,
         }
     }
@@ -78,7 +81,7 @@ pub(crate) fn write(path: &Path, text: &str, kinds: &[Kind], rows_of_group: usiz
             let bytes = |cell: &str| ByteArray::from(cell.as_bytes().to_vec());
             match kind {
                 Kind::Text | Kind::Bytes => put::<ByteArrayType>(&mut group, &cells, bytes),
-                Kind::Narrow | Kind::Date => {
+                Kind::Narrow | Kind::Date | Kind::Nothing => {
                     put::<Int32Type>(&mut group, &cells, |cell| cell.parse().unwrap());
                 }
                 Kind::Wide => put::<Int64Type>(&mut group, &cells, |cell| cell.parse().unwrap()),
@@ -143,6 +146,21 @@ fn parquet_gives_the_cells_of_csv() {
             let want = if columns.is_empty() { Vec::new() } else { want };
             assert!(texts_of(&parquet, columns).unwrap() == want, "{rows_of_group}: {columns:?}");
         }
+    }
+}
+
+/// One value more in a column makes it one of numbers or of text, which must not decide whether there is a release.
+#[test]
+fn a_column_in_which_nobody_has_a_value_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("n.parquet");
+    for (text, kind, want) in [
+        ("a,b\nx,\ny,\n", Kind::Nothing, ["", ""]),
+        ("a,b\nx,\ny,7\n", Kind::Narrow, ["", "7"]),
+        ("a,b\nx,z\ny,\n", Kind::Text, ["z", ""]),
+    ] {
+        write(&path, text, &[Kind::Text, kind], 1);
+        assert_eq!(texts_of(&path, &["b"]).unwrap(), want.map(|cell| [cell]));
     }
 }
 
