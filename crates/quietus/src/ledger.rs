@@ -9,6 +9,7 @@
 use crate::disk::{Disk, folder_of, sync_folder};
 use crate::error::Error;
 use crate::folder::{empty_or_new, holds, in_use, remove_empty, remove_part};
+use crate::shown::shown;
 use dp_accounting::{
     AddOnly, AddRemove, Budget, Ledger, MemberOfGroup, Receipt, Relation, ReplaceOne, Within,
     plain_number,
@@ -550,7 +551,8 @@ impl Book {
             }
         };
         let mut text = format!(
-            "{dataset}, ledger {ledger}, under {relation}\nspent: {spent} of epsilon {} at delta {}\n",
+            "{}, ledger {ledger}, under {relation}\nspent: {spent} of epsilon {} at delta {}\n",
+            shown(dataset),
             limit.epsilon(),
             limit.delta(),
             relation = match relation["within"]["rho"].as_f64() {

@@ -215,6 +215,8 @@ fn escaped(text: &str) -> String {
             '<' => escaped.push_str("&lt;"),
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
+            // What XML does not have.
+            '\u{fffe}' | '\u{ffff}' => escaped.push(' '),
             control if control.is_control() => escaped.push(' '),
             other => escaped.push(other),
         }
@@ -235,7 +237,7 @@ mod tests {
             interval: Interval { low: 1.0, high: 5.0 },
             signal: true,
         };
-        let bar = Bar { name: "<b>\"&\n".to_owned(), estimate };
+        let bar = Bar { name: "<b>\"&\u{fffe}".to_owned(), estimate };
         let svg = bars("a < b", vec![bar; 130].into_iter());
         assert!(svg.contains("&lt;b&gt;&quot;&amp; </text>") && svg.contains("a &lt; b"));
         assert!(svg.contains("30 more are in the table") && svg.matches("<line").count() == 100);

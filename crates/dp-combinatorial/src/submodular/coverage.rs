@@ -42,7 +42,7 @@ impl Coverage {
     }
 
     /// `weight(user)` for each user, cut at `most_weight`, which is public and what one user is
-    /// credited.
+    /// credited. It must follow from that user alone: numbers of users may be others if one more is there, so look it up by who they are.
     ///
     /// # Errors
     /// [`CombinatorialError`] if `most_weight` is zero or above [`MOST_WEIGHT`](Self::MOST_WEIGHT).

@@ -34,7 +34,9 @@ impl fmt::Debug for DenseFacilityLocation {
 }
 
 impl DenseFacilityLocation {
-    /// `similarities` holds a row of `elements` for each user; what is left over at the end is dropped.
+    /// `similarities` holds a row of `elements` for each user, all of them whole: one entry too few would move the rows of all users after it. What is left over
+    /// at the end is dropped. A similarity, and `default(user)`, must follow from that user alone.
+    ///
     /// `default(user)` is the similarity to the default centre, 0 if there is none. What exceeds it
     /// counts, up to `most_credit`.
     ///

@@ -98,6 +98,13 @@ impl LocatePlan {
                 let reason = format!("no road leads from `{from}` to `{to}`");
                 Error::Library { what: "the places", reason }
             }
+            MetricError::TooLong { from, to } => {
+                let [from, to] = [from, to].map(|place| &settings.places[place]);
+                let reason = format!(
+                    "`{from}` is further than 16777215 from `{to}` by road: give lengths in a larger unit"
+                );
+                Error::Library { what: "the places", reason }
+            }
             error => Error::library("the places", &error),
         })?;
         let metric = Arc::new(metric);

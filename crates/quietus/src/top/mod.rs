@@ -72,6 +72,12 @@ fn read(args: &TopArgs, plan: &TopPlan, form: &Form, met: &mut Met) -> Result<Ve
             met.nobodys += 1;
             continue;
         };
+        // Before the person takes a place: who shows nothing that counts takes none from others.
+        let item = rows.text_or_none(1).and_then(|text| plan.catalogue().number(&text));
+        let Some(item) = item else {
+            met.unknown += 1;
+            continue;
+        };
         let next = u32::try_from(numbers.len()).unwrap_or(u32::MAX);
         let user = match numbers.get(&*name) {
             Some(&user) => user,
@@ -84,14 +90,9 @@ fn read(args: &TopArgs, plan: &TopPlan, form: &Form, met: &mut Met) -> Result<Ve
                 continue;
             }
         };
-        match rows.text_or_none(1).and_then(|text| plan.catalogue().number(&text)) {
-            Some(item) => {
-                met.used += 1;
-                *met.shown.entry(user).or_default() += 1;
-                events.push(Event { user, item });
-            }
-            None => met.unknown += 1,
-        }
+        met.used += 1;
+        *met.shown.entry(user).or_default() += 1;
+        events.push(Event { user, item });
     }
     met.passed_over = rows.passed_over();
     Ok(events)

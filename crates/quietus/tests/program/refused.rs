@@ -146,6 +146,10 @@ fn places_that_no_road_joins_are_named() {
     home.write("roads.csv", b"from,to,length\nx,y,3\n");
     let error = home.refused("release locate --data people.csv --places places.csv --roads roads.csv --k 1 --rows 9 --epsilon 1 --out out --no-ledger");
     assert!(error.contains("no road leads from `x` to `z`"), "{error}");
+    home.write("roads.csv", b"from,to,length\nx,y,3\ny,z,16777215\n");
+    let error = home
+        .refused("plan locate --places places.csv --roads roads.csv --k 1 --rows 9 --epsilon 1");
+    assert!(error.contains("`x` is further than 16777215 from `z` by road"), "{error}");
 }
 
 /// Dates are shown as dates, numbers with their limit, and a plan needs no file.
