@@ -35,14 +35,13 @@ use crate::{MonitorPlan, StreamError};
 /// assert!(!of_name.contains_key("di"));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Clone)]
 pub struct UserNumbers {
     plan: MonitorPlan,
     given: Vec<u32>,
     free: Vec<u32>,
 }
 
-/// How many there are of each is private.
+/// How many users there are is private.
 impl fmt::Debug for UserNumbers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("UserNumbers").finish_non_exhaustive()
