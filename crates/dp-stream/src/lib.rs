@@ -39,6 +39,7 @@
 //! - [`MonitorPlan`]: checked settings with their receipt. [`Monitor`]: a session, and how a service runs it.
 //! - [`MonitorState`]: a session at rest. [`Shard`] and [`Decider`]: a session on many machines that
 //!   exchange [`ShardCounts`] and [`Decision`]s.
+//! - [`UserNumbers`]: numbers for users who have none of their own.
 //! - [`advise`]: which of the methods that can run finds the smallest counts. [`advise_settings`]: reports per user, items per step
 //!   and threshold for an item of so many users that should be found in so many steps.
 //!
@@ -56,7 +57,7 @@
 //! [`ThreshMonitor`](Method::ThreshMonitor)'s proof as a factor of `ln(1/a)`). Weights that fall from 1 cost no more than a window and only shrink counts, so they
 //! find less than the window that they fade out over.
 //!
-//! Out of scope: interning of names, reading streams.
+//! Out of scope: keeping names of users and items, reading streams.
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

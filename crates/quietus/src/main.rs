@@ -1,7 +1,7 @@
 //! `quietus`: see `quietus --help`.
 
 use clap::Parser;
-use quietus::cli::{Cli, Command};
+use quietus::cli::{Cli, Command, LedgerCommand};
 use quietus::{
     Error, Gate, RealDisk, check, meaning, plan, release, run_ledger, verify, with_settings,
 };
@@ -35,6 +35,9 @@ fn run(command: Command) -> Result<ExitCode, Error> {
         }
         Command::Check { family } => check(&family)?,
         Command::Plan { family } => plan(&family)?,
+        Command::Ledger { command: command @ LedgerCommand::Show { .. } } => {
+            run_ledger(&command, &RealDisk)?
+        }
         Command::Ledger { command } => {
             // The ledger has it, whether or not somebody still listens.
             let _ = write!(io::stdout(), "{}", run_ledger(&command, &RealDisk)?);

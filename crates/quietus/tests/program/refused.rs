@@ -19,7 +19,9 @@ fn without_a_ledger_somebody_must_say_so() {
 #[test]
 fn words_that_cannot_be_written_are_an_error() {
     let home = with_ledger("1");
-    for words in ["plan count --epsilon 1", "meaning --epsilon 1 --delta 1e-6"] {
+    let words =
+        ["plan count --epsilon 1", "meaning --epsilon 1 --delta 1e-6", "ledger show data.ledger"];
+    for words in words {
         let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
         let output = home.command(words).stdout(full).output().unwrap();
         let error = String::from_utf8(output.stderr).unwrap();
