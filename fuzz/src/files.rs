@@ -307,7 +307,7 @@ const CHECKS: [&str; 8] = [
     "coverage --k 1 --person a --set b --sets x,y --epsilon 1",
     "map --range a=0,1 --range b=-5,1e9 --unit m --within 3 --rows 2 --k 2 --epsilon 1 --delta 1e-6",
     "census --regions FOLDER/regions.csv --units FOLDER/units.csv --largest 3 --epsilon 1 --column unit=a --column person=b",
-    "top --person a --item b --items 1,2,3 --users 10 --epsilon 1",
+    "top --person a --item b --items 1,2,3 --epsilon 1",
 ];
 
 /// The first byte says which release the table is for, the second which kind of file it is. A census has the table for its directory, too.
@@ -404,7 +404,7 @@ const RELEASES: [&str; 7] = [
     "count --by a --groups x,y --epsilon 1",
     "histogram --of b --bounds 0,10 --bins 3 --person a --epsilon 1",
     "coverage --k 1 --person a --set b --sets 1,2 --epsilon 1",
-    "top --person a --item b --items 1,2,3 --users 10 --epsilon 1",
+    "top --person a --item b --items 1,2,3 --epsilon 1",
     "cluster --range b=0,9 --k 2 --rows 10 --simulations 0 --epsilon 1 --delta 1e-6",
     "cluster --range b=0,9 --unscaled --within 1 --k 2 --rows 2 --simulations 0 --epsilon 1 --delta 1e-6",
     "map --range b=0,9 --range c=0,9 --unit m --k 2 --simulations 0 --epsilon 1 --delta 1e-6",

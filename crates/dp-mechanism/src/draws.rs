@@ -1,14 +1,14 @@
 //! The only door to randomness that a mechanism has, with a meter on it.
 
 use std::fmt;
-use std::num::NonZeroU64;
+use std::num::{NonZeroU32, NonZeroU64};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use dp_accounting::{Loss, Receipt, Relation};
 use dp_noise::Ratio;
 
 use crate::meter::{Meter, Scope, Spent, Usage};
-use crate::{Noise, Source, SparseScores};
+use crate::{Noise, Private, Source, SparseScores};
 
 /// What a mechanism draws with, through the primitives of this crate.
 ///
@@ -205,6 +205,23 @@ impl Draws<'_> {
         let any = Ratio::new(1, 1).expect("one over one");
         self.source.charged(None);
         self.source.choose_sparse(&SparseScores::new(candidates.get(), []), any)
+    }
+
+    /// For each of `n` records one of so many candidates, all equally likely and independent. Secret, as `n` may be; they look at no record, so
+    /// nothing pays for them.
+    pub fn uniform_each(
+        &mut self,
+        n: impl Into<Private<usize>>,
+        candidates: NonZeroU32,
+    ) -> Private<Vec<u32>> {
+        let any = Ratio::new(1, 1).expect("one over one");
+        let candidates = SparseScores::new(candidates.get().into(), []);
+        self.source.charged(None);
+        let source = self.free();
+        n.into().map_once(|n| {
+            let one = || u32::try_from(source.choose_sparse(&candidates, any)).expect("below");
+            std::iter::repeat_with(one).take(n).collect()
+        })
     }
 
     /// A public number with noise. It looks at no record, so nothing pays for it.
@@ -433,9 +450,10 @@ mod tests {
             Draws::planned(&mut told, &receipt, |draws| {
                 paid.release(3_u64, &mut draws.next("count"));
                 draws.uniform(NonZeroU64::MIN);
+                let _ = draws.uniform_each(2, NonZeroU32::MIN);
                 draws.around(3, noise);
             });
-            assert_eq!(told.0, [alone.then_some(paid.loss()), None, None], "{receipt:?}");
+            assert_eq!(told.0, [alone.then_some(paid.loss()), None, None, None], "{receipt:?}");
         }
     }
 

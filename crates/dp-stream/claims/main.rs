@@ -66,10 +66,10 @@ fn of_monitors() -> Vec<Check> {
         ),
         Check::new(
             "stream-numbers",
-            "UserNumbers, MonitorPlan: everybody's items in an order of their own",
-            "add-only",
+            "Monitor: users as they come",
+            "add-remove",
             Method::Exact,
-            numbers::drawn,
+            numbers::as_they_come,
         ),
         check("stream-shards", "Decider, Shard: states and messages as bytes", wire::shards),
         check("stream-histograms", "MonitorPlan: Histograms", exact::histograms),

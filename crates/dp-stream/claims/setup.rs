@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use dp_accounting::{AddRemove, AnyRelation, Loss, Receipt, Relation, Step};
-use dp_audit::{Law as Outcomes, Neighbours};
-use dp_mechanism::{DiscreteGaussian, Geometric, Law, Reported, Source, ThresholdReports, Touched};
+use dp_accounting::{AddRemove, AnyRelation, Loss, Receipt, Step};
+use dp_audit::Neighbours;
+use dp_mechanism::{
+    DiscreteGaussian, Geometric, Law, Reported, Source, SparseScores, ThresholdReports, Touched,
+};
 use dp_stream::{
     Budget, Event, Method, MonitorPlan, MonitorSettings, StreamShape, Threshold, Universe,
 };
@@ -61,35 +63,6 @@ pub(crate) fn stream(records: &[usize], items: u64, steps: u64) -> Vec<Vec<Event
     (0..steps).map(|step| (0..items).flat_map(|item| shown(step, item)).collect()).collect()
 }
 
-/// The laws of all streams of so many users, and of the same in which one of them shows nothing: for what depends on the numbers
-/// of users, which stay as they are when one is added.
-pub(crate) fn for_each_who_shows<O: Ord>(
-    relation: impl Relation,
-    (kinds, users): (usize, u32),
-    law: impl Fn(&[usize]) -> Outcomes<O>,
-    mut see: impl FnMut(&Outcomes<O>, &Outcomes<O>, &str),
-) {
-    let records = |number: usize| {
-        (0..users).map(|user| number / kinds.pow(user) % kinds).collect::<Vec<usize>>()
-    };
-    let laws: BTreeMap<Vec<usize>, Outcomes<O>> = (0..kinds.pow(users))
-        .map(records)
-        .map(|records| {
-            let law = law(&records).under(relation);
-            (records, law)
-        })
-        .collect();
-    for (records, with) in &laws {
-        for user in 0..records.len() {
-            if records[user] != 0 {
-                let mut without = records.clone();
-                without[user] = 0;
-                see(&laws[&without], with, &format!("user {user} of {records:?}"));
-            }
-        }
-    }
-}
-
 /// A record is a user with all that they show, and when.
 pub(crate) fn one_user_more<'a>() -> Neighbours<'a, Vec<Vec<Event>>> {
     Neighbours::of_records(AddRemove, |data: &Vec<Vec<Event>>| {
@@ -101,6 +74,50 @@ pub(crate) fn one_user_more<'a>() -> Neighbours<'a, Vec<Vec<Event>>> {
         }
         users.into_iter().collect()
     })
+}
+
+/// Under this secret tag and the next one, two items have different orders, in the first step and in the second.
+pub(crate) const FIRST_TAG: i64 = 2;
+
+/// Gives users one of these two secret tags instead of one of nearly 2^32.
+pub(crate) struct TwoTags<'a>(pub(crate) &'a mut dyn Source);
+
+impl Source for TwoTags<'_> {
+    fn promised(&mut self, relation: Option<AnyRelation>) {
+        self.0.promised(relation);
+    }
+
+    fn charged(&mut self, loss: Option<Loss>) {
+        self.0.charged(loss);
+    }
+
+    fn draw(&mut self, law: Law<'_>) -> i64 {
+        match law {
+            Law::SparseChoice { scores, rate } if scores.candidates() == u64::from(u32::MAX) => {
+                let scores = &SparseScores::new(2, []);
+                FIRST_TAG + self.0.draw(Law::SparseChoice { scores, rate })
+            }
+            other => self.0.draw(other),
+        }
+    }
+
+    fn noisy_vector(&mut self, values: &mut [i64], noise: DiscreteGaussian) {
+        self.0.noisy_vector(values, noise);
+    }
+
+    fn noisy_max(&mut self, scores: &[i64], noise: Geometric) -> (usize, i64) {
+        self.0.noisy_max(scores, noise)
+    }
+
+    fn reports(
+        &mut self,
+        touched: Touched<'_>,
+        steps: u64,
+        threshold: i64,
+        law: &ThresholdReports,
+    ) -> Vec<Reported> {
+        self.0.reports(touched, steps, threshold, law)
+    }
 }
 
 /// Answers every secret coin with yes: the mechanism on its sample.

@@ -3,7 +3,6 @@
 use std::fmt::Debug;
 use std::iter::successors;
 
-use dp_accounting::AddRemove;
 use dp_audit::harness::toys::{Jumping, for_each_one_more};
 use dp_audit::harness::{Effort, Found};
 use dp_audit::{Law, Window, exact_law};
@@ -13,7 +12,7 @@ use dp_stream::{
     MonitorSettings, Report, Shard, ShardState, Threshold,
 };
 
-use crate::setup::{claimed_delta, for_each_who_shows, shape, stream};
+use crate::setup::{TwoTags, claimed_delta, shape, stream};
 use crate::wire::wire;
 
 /// How a stream is put through a session.
@@ -338,10 +337,7 @@ fn seen<O: Ord>(
     let see = |without: &Law<O>, with: &Law<O>, witness: &str| {
         found.see(excess(plan, with, without), || format!("{name:?}, {witness}"));
     };
-    match plan.item_order() {
-        ItemOrder::ReportedFirst => for_each_one_more((kinds, others), law, see),
-        ItemOrder::Spread => for_each_who_shows(AddRemove, (kinds, plan.users()), law, see),
-    }
+    for_each_one_more((kinds, others), law, see);
 }
 
 /// One method in every way, with every size: four items in a step of which two count, two that others show too, two in each of two
@@ -389,6 +385,7 @@ pub(crate) fn admission(effort: Effort) -> Found {
                     let name = (method, order, way, sizes, items, steps, k);
                     seen(&mut found, &plan, (items, others), &name, |data| {
                         exact_law(window, |source| {
+                            let source = &mut TwoTags(source);
                             sizes.run(source, |source| run(way, &plan, data, source))
                         })
                     });

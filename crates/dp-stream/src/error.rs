@@ -125,6 +125,9 @@ pub enum StreamError {
         /// Users of the shards.
         got: u64,
     },
+    /// A session that has grown, of whose users a split could say how many there are.
+    #[error("a session that has grown beyond the users of its plan cannot be split")]
+    Grown,
     /// A message or a state of another session: of another plan, split, or number.
     #[error("this belongs to session {got:016x}, not to session {expected:016x}")]
     ForeignSession {

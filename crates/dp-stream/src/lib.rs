@@ -39,7 +39,6 @@
 //! - [`MonitorPlan`]: checked settings with their receipt. [`Monitor`]: a session, and how a service runs it.
 //! - [`MonitorState`]: a session at rest. [`Shard`] and [`Decider`]: a session on many machines that
 //!   exchange [`ShardCounts`] and [`Decision`]s.
-//! - [`UserNumbers`]: numbers for users who have none of their own.
 //! - [`advise`]: which of the methods that can run finds the smallest counts. [`advise_settings`]: reports per user, items per step
 //!   and threshold for an item of so many users that should be found in so many steps.
 //!
@@ -89,7 +88,7 @@ pub use shards::{Decider, DeciderState, Decision, Shard, ShardCounts, ShardState
 pub use universe::Universe;
 #[doc(hidden)]
 pub use users::CountingSizes;
-pub use users::{BadEvent, BadEventKind, UserNumbers};
+pub use users::{BadEvent, BadEventKind};
 
 pub use dp_accounting::{AddRemove, Budget, Ledger, Receipt};
 pub use dp_mechanism::{

@@ -5,12 +5,11 @@ use serde::{Deserialize, Serialize};
 /// One user has shown one item. Private.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Event {
-    /// Dense number of the user, below the public bound on users.
+    /// Dense number of the user, below the bound on users.
     ///
-    /// An interner is the caller's, and part of the guarantee: a number must not be given to somebody else
-    /// later, nor depend on who else is there. Take numbers that users have by themselves, or [`UserNumbers`](crate::UserNumbers), which are drawn.
-    /// Numbers by first appearance are fine under [`ItemOrder::ReportedFirst`](crate::ItemOrder::ReportedFirst) only. Whichever they are, the bound should never be reached: beyond it, one user
-    /// more pushes another one out.
+    /// An interner is the caller's, and part of the guarantee: a number must not be given to somebody else later. Which number
+    /// a user has does not matter, so numbers by first appearance are fine. Users for whom the bound leaves no place should not be left out in the order in which
+    /// they come, since one user more would push another one out: a session can [grow](crate::Monitor::grow_to).
     pub user: u32,
     /// Number of the item in its [`Universe`](crate::Universe).
     pub item: u64,

@@ -88,7 +88,7 @@ impl Disk for Unsynced {
 
 fn args(home: &Path, words: &str, epsilon: f64, until: &str) -> ItemsArgs {
     let all = format!(
-        "quietus release items --user who --item what --time when --users 2 {words} --epsilon {epsilon} --until {until} --data HOME/p.csv --out HOME/out --ledger HOME/data.ledger"
+        "quietus release items --user who --item what --time when {words} --epsilon {epsilon} --until {until} --data HOME/p.csv --out HOME/out --ledger HOME/data.ledger"
     );
     let all = all.replace("HOME", home.to_str().expect("Unicode"));
     match Cli::parse_from(all.split_whitespace()).command {

@@ -38,7 +38,7 @@ fn on_files(effort: Effort) -> Found {
     let at = |name: &str| home.path().join(name).to_str().expect("Unicode").to_owned();
     for (words, epsilon, most) in WAYS {
         let all = format!(
-            "quietus release top --person who --item what --users 2 {words} --epsilon {epsilon} --no-ledger --data {} --out {}",
+            "quietus release top --person who --item what {words} --epsilon {epsilon} --no-ledger --data {} --out {}",
             at("p.csv"),
             at("out")
         );
@@ -72,7 +72,6 @@ pub(crate) fn numbered(_: Effort, by_row: bool) -> Found {
         person: "who".to_owned(),
         item: "what".to_owned(),
         items: Items::Named(vec!["A".to_owned(), "B".to_owned()]),
-        users: 2,
         items_per_person: 1,
         epsilon: 1.0,
     });

@@ -167,11 +167,11 @@ fn plans_with_any_other_value_are_read_or_refused() {
             "map --range b=0,9 --range c=0,9 --unit m --replace-one --rows 3 --k 2 --simulations 1 --epsilon 1 --delta 1e-6",
             MapPlan::<ReplaceOne>::receipt,
         ),
-        of("top --person a --item b --items 1,2,3 --users 10 --epsilon 1", TopPlan::receipt),
+        of("top --person a --item b --items 1,2,3 --epsilon 1", TopPlan::receipt),
         of("coverage --k 1 --person a --set b --sets 1,2 --epsilon 1", SetPlan::receipt),
         of("cover --k 1 --person a --set b --sets 1,2 --epsilon 1", SetPlan::receipt),
         of(
-            "items --user a --item b --time c --items 1,2,3 --users 3 --from 0 --step 1 --until 4 --steps 9 --reports-per-user 2 --epsilon 4",
+            "items --user a --item b --time c --items 1,2,3 --from 0 --step 1 --until 4 --steps 9 --reports-per-user 2 --epsilon 4",
             ItemsPlan::receipt,
         ),
         of(

@@ -1,6 +1,6 @@
 //! The real monitor in the hands of a service that runs it wrongly.
 
-use dp_accounting::{AddOnly, AnyRelation};
+use dp_accounting::AnyRelation;
 use dp_audit::{Window, exact_law};
 use dp_mechanism::{
     DiscreteGaussian, Draws, Geometric, Grid, Law, Mechanism, Private, Ratio, ReportNoise,
@@ -12,7 +12,7 @@ use dp_stream::{
 };
 
 use crate::exact::added_loss;
-use crate::setup::{AllKept, for_each_who_shows, pure, shape, stream, thresh_monitor};
+use crate::setup::{TwoTags, pure, shape, stream, thresh_monitor};
 use crate::wire::wire;
 use dp_audit::harness::toys::{Side, pure_loss_of_one_more};
 use dp_audit::harness::{Effort, Found, MutantCheck, MutantCode};
@@ -23,7 +23,7 @@ pub(crate) fn all() -> Vec<MutantCheck> {
     dp_audit::harness::mutants(include_str!("mutants.toml"), &code())
 }
 
-fn code() -> [MutantCode; 10] {
+fn code() -> [MutantCode; 11] {
     [
         ("M40", |effort| shards(effort, true), |effort| shards(effort, false)),
         ("M41", |effort| restarts(effort, true), |effort| restarts(effort, false)),
@@ -36,8 +36,13 @@ fn code() -> [MutantCode; 10] {
         ("M293", |effort| spread(effort, true), |effort| spread(effort, false)),
         (
             "M299",
-            |effort| crate::numbers::by_appearance(effort, true),
-            |effort| crate::numbers::by_appearance(effort, false),
+            |effort| crate::numbers::by_number(effort, true),
+            |effort| crate::numbers::by_number(effort, false),
+        ),
+        (
+            "M300",
+            |effort| crate::numbers::with_bound(effort, 1),
+            |effort| crate::numbers::with_bound(effort, u32::MAX),
         ),
     ]
 }
@@ -284,7 +289,7 @@ fn admission(_: Effort, by_counts: bool) -> Found {
     })
 }
 
-/// One step of two items, of which one counts for a user: by the number of the user and the item, or as one generator in the order of
+/// One step of two items, of which one counts for a user: by a secret tag and the item, or as one generator in the order of
 /// the batch says, so that a user more turns the coins of those that come later.
 fn spread(_: Effort, one_generator: bool) -> Found {
     let settings = MonitorSettings {
@@ -295,7 +300,7 @@ fn spread(_: Effort, one_generator: bool) -> Found {
     let budget = pure(EPSILON);
     let plan = MonitorPlan::new(Method::ThreshMonitor, shape(2, 3, 1), budget, 1, settings);
     let plan = plan.expect("valid");
-    let law = |records: &[usize]| {
+    added_loss(&plan, 2, 2, |records, draws| {
         let mut data = stream(records, 2, 1);
         if one_generator {
             let mut users: Vec<u32> = data[0].iter().map(|event| event.user).collect();
@@ -309,12 +314,6 @@ fn spread(_: Effort, one_generator: bool) -> Found {
             };
             data[0] = data[0].iter().copied().filter(preferred).collect();
         }
-        let window = Window::new(0, plan.threshold());
-        exact_law(window, |draws| plan.replay(&data, &mut AllKept(draws)).0)
-    };
-    let mut found = Found::claim(plan.loss_per_report());
-    for_each_who_shows(AddOnly, (4, plan.users()), law, |without, with, witness| {
-        found.see(with.pure_loss(without), || witness.to_owned());
-    });
-    found
+        plan.replay(&data, &mut TwoTags(draws)).0
+    })
 }

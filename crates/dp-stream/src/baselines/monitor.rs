@@ -8,7 +8,7 @@ use super::noise::{CellNoise, ThresholdNoise, calibrated};
 use crate::advice::utility::Tail;
 use crate::plan::params::check_count;
 use crate::session::decisions::items_of;
-use crate::users::{Admission, CountingSizes, KnownItems, Participants};
+use crate::users::{Admission, Coins, CountingSizes, KnownItems, Participants};
 use crate::{Event, ItemOrder, Report, StreamError, StreamShape, Threshold};
 
 /// A plan that draws for every item of the universe in every step.
@@ -189,7 +189,10 @@ impl Algorithm for CellMonitor {
     }
 
     fn run(&self, data: Private<&[Vec<Event>]>, draws: &mut Draws<'_>) -> Vec<Report> {
-        let mut users = Participants::sampled(self.admission(), 0, self.shape.users, None, draws);
+        let (admission, all) = (self.admission(), self.shape.users as usize);
+        let coins = Coins { sample: None, order: ItemOrder::ReportedFirst };
+        let users = coins.toss(all.into(), draws);
+        let mut users = users.map(|users| Participants::new(admission, 0, users));
         let threshold = self.first_threshold(draws);
         let mut left = match self.method {
             CellMethod::SparseVector { reports } => reports.into(),

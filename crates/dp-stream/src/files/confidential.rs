@@ -4,6 +4,7 @@ use dp_mechanism::Private;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::Checksum;
+use crate::users::Standing;
 
 /// A private value that rests in a file or travels in a message.
 ///
@@ -43,10 +44,10 @@ impl<T> Confidential<T> {
     }
 }
 
-impl<T> Confidential<Vec<T>> {
-    /// Of a list with one entry per user of a range, which is public.
+impl Confidential<Standing> {
+    /// How many users a range has, which is public.
     pub(crate) fn public_len(&self) -> usize {
-        self.written().len()
+        self.written().charges.len()
     }
 }
 

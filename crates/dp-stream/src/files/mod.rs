@@ -16,7 +16,7 @@ pub(crate) use turn::Turn;
 use crate::{StreamError, session, shards};
 
 /// Of every file form. Another number means that something in a content means something else.
-const VERSION: u32 = 6;
+const VERSION: u32 = 7;
 const FIELDS: &[&str] = &["version", "kind", "content", "checksum"];
 
 /// What can be sealed.

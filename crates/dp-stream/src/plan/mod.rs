@@ -16,7 +16,7 @@ pub use params::{ItemOrder, MonitorSettings, StreamShape, Threshold};
 
 use crate::advice::utility::{Crowd, Reporting};
 use crate::session::Monitor;
-use crate::users::{Admission, CountingSizes};
+use crate::users::{Admission, Coins, CountingSizes};
 use crate::{Event, Report, StreamError, Universe};
 use calibration::expected_empty;
 use params::Asked;
@@ -33,7 +33,7 @@ use params::Asked;
 /// Constant time per event and one draw per step and per item that is close to the threshold.
 ///
 /// # Memory
-/// One byte per user, about 80 per item that has been reported (of which 65,536 are remembered), and for the largest step so far at most 256 bytes per event that counted (of which
+/// One byte per user (five where the order of items is another one for every user), about 80 per item that has been reported (of which 65,536 are remembered), and for the largest step so far at most 256 bytes per event that counted (of which
 /// a user has at most [`items_per_step`](MonitorSettings::items_per_step)) and 8 MiB, however many
 /// events came: those that repeat users are looked at in portions. Measured are 62 bytes where every
 /// user is alone on an item, and 60 where users share items.
@@ -49,9 +49,9 @@ use params::Asked;
 /// others, mixed anew in every step by a fixed function. So users who show ten items each do not spread over all of
 /// them: an item that comes early in a step has nearly all of its users there, and once it has been reported it has them
 /// from then on. [Spread](ItemOrder::Spread), it is another one for every user: each item then has a tenth of its users in every
-/// step, which finds more where a tenth reaches the threshold. Either follows from reports and the numbers of steps and users
-/// alone, so whether a user counts for an item depends on that user and on what has been released, as the proofs ask; unless numbers of users
-/// [say who else is there](crate::Event::user).
+/// step, which finds more where a tenth reaches the threshold. Either follows from reports, the number of the step and a secret tag of the
+/// user, so whether a user counts for an item depends on that user and on what has been released, as the proofs ask. Numbers of users decide
+/// nothing.
 ///
 /// Nothing of this is an error: which events are bad must not decide whether a step succeeds, for that
 /// would be seen. [`Monitor::check_batch`] tells whoever may see the events.
@@ -172,6 +172,10 @@ impl MonitorPlan {
         }
     }
 
+    pub(crate) fn coins(&self) -> Coins<'_> {
+        Coins { sample: self.sample.as_ref(), order: self.item_order() }
+    }
+
     pub(crate) fn admission(&self) -> Admission {
         Admission {
             limit: self.limit(),
@@ -283,6 +287,13 @@ impl Algorithm for MonitorPlan {
 
     fn run(&self, data: Private<&[Vec<Event>]>, draws: &mut Draws<'_>) -> Vec<Report> {
         let mut monitor = Monitor::begin(self, draws);
+        if self.users() == 0 {
+            let places = |steps: &[Vec<Event>]| {
+                let last = steps.iter().flatten().map(|event| event.user).max();
+                last.map_or(0, |last| last.saturating_add(1))
+            };
+            monitor.grow(data.map(places), draws);
+        }
         let mut reports = Vec::new();
         for (place, time) in (0..self.steps()).enumerate() {
             let events = data.map(|steps| steps.get(place).map_or(&[][..], Vec::as_slice));

@@ -14,7 +14,8 @@ use crate::{CountingSizes, Method, MonitorPlan, StreamError, Universe};
 pub struct StreamShape {
     /// All items that there could be.
     pub universe: Universe,
-    /// Users are numbered `0..users`: a bound, how many take part is private.
+    /// Users are numbered `0..users`: a bound, how many take part is private. With 0, users are taken as they come: a stream that is released as a
+    /// whole has a place for everybody in it, and a session [grows](crate::Monitor::grow_to).
     pub users: u32,
     /// Times are numbered `0..steps`.
     pub steps: u64,
@@ -45,8 +46,8 @@ pub enum ItemOrder {
     #[default]
     ReportedFirst,
     /// Mixed anew for every user and step: every item has the same share of its users, which is that of items that count. For low
-    /// thresholds, where that share is enough to be found; it also spares reports, since fewer users are in each. Numbers of users must then
-    /// not depend on who else is there: see [`Event::user`](crate::Event::user).
+    /// thresholds, where that share is enough to be found; it also spares reports, since fewer users are in each. What mixes the items of a user
+    /// is drawn with the secret coin of that user, and costs four bytes more.
     Spread,
 }
 
@@ -189,9 +190,6 @@ impl Asked {
         let (k, m) = (self.reports_per_user, self.items_per_step());
         if !(1..=MonitorPlan::MAX_STEPS).contains(&self.shape.steps) {
             return setting("steps", self.shape.steps.into(), "between 1 and 2^40");
-        }
-        if self.shape.users == 0 {
-            return setting("users", 0, "at least 1");
         }
         if !(1..=254).contains(&k) {
             return setting("reports_per_user", k.into(), "between 1 and 254");

@@ -11,7 +11,8 @@ use dp_mechanism::{Draws, Mechanism, Private, ReleaseRng, SecureSource, Source};
 pub use state::MonitorState;
 
 use crate::files::{Confidential, Turn};
-use crate::users::Participants;
+use crate::users::bad_event::first_dropped;
+use crate::users::{Participants, Standing};
 use crate::{BadEvent, Event, MonitorPlan, Report, StreamError};
 use decisions::{Decisions, items_of};
 
@@ -54,16 +55,17 @@ impl fmt::Debug for Monitor {
 
 impl Monitor {
     pub(crate) fn begin(plan: &MonitorPlan, draws: &mut Draws<'_>) -> Self {
-        let sample = plan.sample.as_ref();
-        let users = Participants::sampled(plan.admission(), 0, plan.users(), sample, draws);
+        let (admission, all) = (plan.admission(), plan.users() as usize);
+        let users = plan.coins().toss(all.into(), draws);
+        let users = users.map(|users| Participants::new(admission, 0, users));
         Self { decisions: Decisions::new(plan.clone()), users, turn: Turn::default() }
     }
 
-    /// With the charges of all users. Nobody else goes on from here.
-    pub(crate) fn into_parts(mut self) -> Result<(Decisions, Private<Vec<u8>>), StreamError> {
+    /// With all users. Nobody else goes on from here.
+    pub(crate) fn into_parts(mut self) -> Result<(Decisions, Private<Standing>), StreamError> {
         self.turn.take()?;
-        let charges = self.users.as_ref().map(Participants::charges);
-        Ok((self.decisions, charges))
+        let users = self.users.as_ref().map(Participants::standing);
+        Ok((self.decisions, users))
     }
 
     pub(crate) fn from_parts(
@@ -126,6 +128,55 @@ impl Monitor {
     fn add_private(&mut self, events: Private<&[Event]>) {
         let order = self.decisions.precedence();
         let _ = self.users.as_mut().zip(events).map(|(users, events)| users.add(events, order));
+    }
+
+    /// From here on everybody with a number below `users` has a place, and the secret coins of those who are new are tossed. For users who come by
+    /// name: however many come, none pushes another one out. Events of users who have no place when they are [`add`](Self::add)ed are dropped.
+    ///
+    /// ```
+    /// use std::collections::HashMap;
+    ///
+    /// use dp_stream::{Budget, Event, Method, MonitorPlan, MonitorSettings, StreamShape, Universe, chacha_from_os};
+    ///
+    /// let (shape, budget) = (StreamShape { universe: Universe::Bits64, users: 0, steps: 24 }, Budget::new(1.0, 0.0)?);
+    /// let plan = MonitorPlan::new(Method::ThreshMonitor, shape, budget, 4, MonitorSettings::default())?;
+    /// let mut rng = chacha_from_os()?;
+    /// let (mut monitor, mut of_name) = (plan.start(&mut rng), HashMap::new());
+    /// for (time, log) in [(0, vec![("ada", 7), ("bo", 7), ("ada", 9)]), (1, vec![("cy", 7), ("bo", 9)])] {
+    ///     let mut events = Vec::new();
+    ///     for (name, item) in log {
+    ///         let next = u32::try_from(of_name.len())?;
+    ///         events.push(Event { user: *of_name.entry(name).or_insert(next), item });
+    ///     }
+    ///     monitor.grow_to(u32::try_from(of_name.len())?, &mut rng);
+    ///     for report in monitor.step(time, &events, &mut rng)? {
+    ///         println!("item {} in step {time}: about {} users", report.item, plan.estimate(report.noisy_count));
+    ///     }
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn grow_to(&mut self, users: u32, rng: &mut ReleaseRng) {
+        self.grow_to_with(users, &mut SecureSource::new(rng));
+    }
+
+    /// The one code path of releases and audits: [`grow_to`](Self::grow_to) with coins from anywhere, for audits and tests.
+    pub fn grow_to_with(&mut self, users: u32, source: &mut dyn Source) {
+        let plan = self.decisions.shared_plan();
+        plan.planned(source, |draws| self.grow(Private::new(users), draws));
+    }
+
+    /// How many users there are is private.
+    pub(crate) fn grow(&mut self, users: Private<u32>, draws: &mut Draws<'_>) {
+        let here = self.users.as_ref().map(Participants::users);
+        let new = users.zip(here).map(|(users, here)| (users as usize).saturating_sub(here));
+        let new = self.decisions.plan().coins().toss(new, draws);
+        let _ = self.users.as_mut().zip(new).map(|(users, new)| users.join(new));
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "whoever grew it knows, and nothing is released")]
+    pub(crate) fn has_grown(&self) -> bool {
+        let here = self.users.as_ref().map(Participants::users);
+        here.exact() > self.plan().users() as usize
     }
 
     /// Takes up a portion of the events of the next step that is [`step`](Self::step)ped to, for steps
@@ -192,9 +243,12 @@ impl Monitor {
     /// # Errors
     /// The first event that is bad in itself, if these are all of its step: an unknown user or item, or
     /// more items in the step than a user may count.
+    #[expect(clippy::disallowed_methods, reason = "named and documented as not for publishing")]
     pub fn check_batch(&self, events: &[Event]) -> Result<(), BadEvent> {
         let order = self.decisions.precedence();
-        crate::users::bad_event::first_dropped(self.plan(), events, order).map_or(Ok(()), Err)
+        let users = self.users.as_ref().zip(Private::new(events));
+        let dropped = |(users, events)| first_dropped(self.plan(), events, (users, order));
+        users.map(dropped).exact().map_or(Ok(()), Err)
     }
 
     /// The plan.
@@ -233,9 +287,9 @@ impl Monitor {
     /// All that is needed to go on elsewhere, as of the last step taken: events taken up by
     /// [`add`](Self::add) since are not in it. As confidential as the data.
     pub fn state(&self) -> MonitorState {
-        let charges = self.users.as_ref().map(Participants::charges);
+        let users = self.users.as_ref().map(Participants::standing);
         let progress = self.decisions.progress().clone();
-        MonitorState::new(progress, Confidential::new(charges), self.turn.clone())
+        MonitorState::new(progress, Confidential::new(users), self.turn.clone())
     }
 
     /// Bytes held by users, tables and buffers. Depends on the events of past steps: not for publishing.

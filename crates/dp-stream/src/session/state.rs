@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::Monitor;
 use super::decisions::Progress;
 use crate::files::{self as sealed, Checksum, Confidential, Content, Turn};
-use crate::users::{Participants, are_charges};
+use crate::users::{Participants, Standing};
 use crate::{MonitorPlan, Report, StreamError};
 
 /// All that a [`Monitor`] needs to go on: in a file, in another process, after a crash.
@@ -33,7 +33,7 @@ pub struct MonitorState(#[serde(with = "sealed")] Resting, #[serde(skip)] Turn);
 #[serde(deny_unknown_fields)]
 pub(crate) struct Resting {
     progress: Progress,
-    charges: Confidential<Vec<u8>>,
+    users: Confidential<Standing>,
 }
 
 /// What is public of it; charges stay out of logs.
@@ -45,8 +45,8 @@ impl fmt::Debug for MonitorState {
 }
 
 impl MonitorState {
-    pub(crate) fn new(progress: Progress, charges: Confidential<Vec<u8>>, turn: Turn) -> Self {
-        Self(Resting { progress, charges }, turn)
+    pub(crate) fn new(progress: Progress, users: Confidential<Standing>, turn: Turn) -> Self {
+        Self(Resting { progress, users }, turn)
     }
 
     /// The next step.
@@ -70,12 +70,11 @@ impl MonitorState {
     /// # Errors
     /// [`StreamError::StateOfAnotherPlan`], [`StreamError::StateTooOld`], [`StreamError::TakenOver`].
     pub fn resume(self, plan: &MonitorPlan, published: u64) -> Result<Monitor, StreamError> {
-        let Self(Resting { progress, charges }, mut turn) = self;
+        let Self(Resting { progress, users }, mut turn) = self;
         let decisions = progress.resume(plan, published)?;
         turn.take()?;
         let admission = plan.admission();
-        let users =
-            charges.into_private().map(|charges| Participants::with_charges(admission, 0, charges));
+        let users = users.into_private().map(|users| Participants::new(admission, 0, users));
         Ok(Monitor::from_parts(decisions, users, turn))
     }
 }
@@ -84,17 +83,17 @@ impl Content for Resting {
     const KIND: &'static str = "monitor-state";
 
     fn add_to(&self, sum: &mut Checksum) {
-        let Self { progress, charges } = self;
+        let Self { progress, users } = self;
         progress.add_to(sum);
-        charges.add_to(sum, |charges, sum| sum.bytes(charges));
+        users.add_to(sum, Standing::add_to);
     }
 
     fn check(&self) -> Result<(), StreamError> {
         let plan = self.progress.asked.clone().plan()?;
-        let possible = |charges: &Vec<u8>| {
-            charges.len() == plan.users() as usize && are_charges(charges, plan.limit())
+        let possible = |users: &Standing| {
+            users.charges.len() >= plan.users() as usize && users.is_possible(&plan)
         };
-        let whole = self.charges.could_be(possible) && self.progress.is_possible(&plan);
+        let whole = self.users.could_be(possible) && self.progress.is_possible(&plan);
         if whole { Ok(()) } else { Err(Self::damaged()) }
     }
 }
@@ -113,13 +112,16 @@ mod tests {
         let shape = StreamShape { universe: Universe::Range { size: 20 }, users: 3, steps: 9 };
         let plan = crate::testing::pure(shape, 1.0, 2, MonitorSettings::default());
         let progress = Decisions::new(plan.expect("valid")).progress().clone();
-        let read = |charges: &[u8]| {
-            let charges = Confidential::new(Private::owned(charges.to_vec()));
-            Resting { progress: progress.clone(), charges }.check().is_ok()
+        let read = |charges: &[u8], tags: &[u32]| {
+            let users = Standing { charges: charges.to_vec(), tags: tags.to_vec() };
+            let users = Confidential::new(Private::owned(users));
+            Resting { progress: progress.clone(), users }.check().is_ok()
         };
-        assert!(read(&[0, 1, 255]));
-        for bad in [&[0, 1][..], &[0, 1, 0, 0], &[0, 2, 0], &[254, 0, 0]] {
-            assert!(!read(bad), "{bad:?}");
+        // A session may have grown; only where every user has an order of items of their own do they have tags.
+        assert!(read(&[0, 1, 255], &[]) && read(&[0, 1, 0, 0], &[]));
+        for bad in [&[0, 1][..], &[0, 2, 0], &[254, 0, 0]] {
+            assert!(!read(bad, &[]), "{bad:?}");
         }
+        assert!(!read(&[0, 1, 255], &[5, 6, 7]));
     }
 }

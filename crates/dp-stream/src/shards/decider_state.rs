@@ -10,6 +10,7 @@ use super::line::{Last, fresh_ticket};
 use super::shard_state::ShardState;
 use crate::files::{self as sealed, Checksum, Confidential, Content, Turn};
 use crate::session::decisions::Progress;
+use crate::users::Standing;
 use crate::{MonitorPlan, MonitorState, StreamError};
 
 /// A [`Decider`] at rest. Not confidential, beyond reports that may not have been published yet.
@@ -67,7 +68,7 @@ impl DeciderState {
         let Self(Resting { session, sizes, last, progress }, mut turn) = self;
         let history = last.history(session, &progress);
         shards.sort_by_key(ShardState::number);
-        let mut charges = Private::new(()).map(|()| Vec::new());
+        let mut users = Private::new(()).map(|()| Standing::default());
         let mut shards = shards.into_iter().peekable();
         for (number, _) in (0..).zip(&sizes) {
             let shard = shards
@@ -87,16 +88,13 @@ impl DeciderState {
             if shard.history() != history {
                 return Err(StreamError::OtherDecisions { shard: number, settled });
             }
-            charges = charges.zip(shard.into_charges()).map(|(mut all, mut more)| {
-                all.append(&mut more);
-                all
-            });
+            users = users.zip(shard.into_users()).map(|(all, more)| all.and(&more));
         }
         if let Some(more) = shards.next() {
             return Err(StreamError::RepeatedShard { shard: more.number() });
         }
         turn.take()?;
-        Ok(MonitorState::new(progress, Confidential::new(charges), turn))
+        Ok(MonitorState::new(progress, Confidential::new(users), turn))
     }
 }
 

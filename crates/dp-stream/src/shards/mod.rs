@@ -7,7 +7,7 @@ pub(crate) mod messages;
 mod shard;
 pub(crate) mod shard_state;
 
-use dp_mechanism::{ReleaseRng, SecureSource, Source};
+use dp_mechanism::{Private, ReleaseRng, SecureSource, Source};
 
 pub use decider::Decider;
 pub use decider_state::DeciderState;
@@ -18,7 +18,7 @@ pub use shard_state::ShardState;
 use crate::files::{Checksum, Turn};
 use crate::session::Monitor;
 use crate::session::decisions::Decisions;
-use crate::users::{KnownItems, Participants};
+use crate::users::{Participants, Standing};
 use crate::{MonitorPlan, StreamError};
 use line::{Last, fresh_ticket};
 use shard::Part;
@@ -50,11 +50,30 @@ fn ranges(sizes: &[u32]) -> impl Iterator<Item = (u32, u32)> {
     })
 }
 
-/// A decider that no other one shares its history with, not even one of a session begun with the same number.
-fn begun(decisions: Decisions, session: u64, sizes: &[u32]) -> Result<Decider, StreamError> {
-    let incarnation = fresh_ticket()?;
-    let (sizes, last) = (sizes.to_vec(), Last::none(incarnation));
-    Ok(Decider::new(decisions, session, sizes, (last, incarnation), Turn::default()))
+/// The parts of a session with these users. No other decider shares its history with this one, not even one of a session begun with the
+/// same number.
+fn split(
+    decisions: Decisions,
+    users: &Private<Standing>,
+    session: u64,
+    sizes: &[u32],
+) -> Result<(Decider, Vec<Shard>), StreamError> {
+    let (plan, incarnation) = (decisions.plan().clone(), fresh_ticket()?);
+    let (next, known) = (decisions.progress().next, decisions.progress().known.clone());
+    let last = (Last::none(incarnation), incarnation);
+    let decider = Decider::new(decisions, session, sizes.to_vec(), last, Turn::default());
+    let history = decider.history();
+    let shard = |(number, (first, size)): (u32, (u32, u32))| {
+        let admission = plan.admission();
+        let participants = users.as_ref().map(|users| {
+            let own = users.of(first as usize..(first + size) as usize);
+            Participants::new(admission, first, own)
+        });
+        let part = Part { first, users: size, participants };
+        Shard::new(plan.clone(), (session, number), (next, history, known.clone()), part)
+    };
+    let shards: Result<Vec<Shard>, _> = (0..).zip(ranges(sizes)).map(shard).collect();
+    Ok((decider, shards?))
 }
 
 impl MonitorPlan {
@@ -88,23 +107,9 @@ impl MonitorPlan {
     ) -> Result<(Decider, Vec<Shard>), StreamError> {
         check_sizes(self, sizes)?;
         let session = binding(self, session, sizes);
-        let admission = self.admission();
-        let users = |(first, users)| {
-            let participants = self.planned(source, |draws| {
-                Participants::sampled(admission, first, users, self.sample.as_ref(), draws)
-            });
-            Part { first, users, participants }
-        };
-        let decider = begun(Decisions::new(self.clone()), session, sizes)?;
-        let history = decider.history();
-        let shards = (0..).zip(ranges(sizes).map(users));
-        let shards: Result<Vec<Shard>, _> = shards
-            .map(|(number, part)| {
-                let begun = (0, history, KnownItems::none());
-                Shard::new(self.clone(), (session, number), begun, part)
-            })
-            .collect();
-        Ok((decider, shards?))
+        let all = (self.users() as usize).into();
+        let users = self.planned(source, |draws| self.coins().toss(all, draws));
+        split(Decisions::new(self.clone()), &users, session, sizes)
     }
 }
 
@@ -113,7 +118,7 @@ impl Monitor {
     /// [`MonitorPlan::start_sharded`].
     ///
     /// # Errors
-    /// [`StreamError::Shards`] if the sizes do not add up to the users of the plan,
+    /// [`StreamError::Shards`] if the sizes do not add up to the users of the plan, [`StreamError::Grown`] if there are more,
     /// [`StreamError::NoEntropy`], [`StreamError::TakenOver`].
     pub fn into_shards(
         self,
@@ -122,21 +127,11 @@ impl Monitor {
     ) -> Result<(Decider, Vec<Shard>), StreamError> {
         let plan = self.plan().clone();
         check_sizes(&plan, sizes)?;
+        if self.has_grown() {
+            return Err(StreamError::Grown);
+        }
         let session = binding(&plan, session, sizes);
-        let (decisions, charges) = self.into_parts()?;
-        let (next, known) = (decisions.progress().next, decisions.progress().known.clone());
-        let decider = begun(decisions, session, sizes)?;
-        let history = decider.history();
-        let shard = |(number, (first, size)): (u32, (u32, u32))| {
-            let admission = plan.admission();
-            let participants = charges.as_ref().map(|charges| {
-                let charges = charges[first as usize..][..size as usize].to_vec();
-                Participants::with_charges(admission, first, charges)
-            });
-            let part = Part { first, users: size, participants };
-            Shard::new(plan.clone(), (session, number), (next, history, known.clone()), part)
-        };
-        let shards: Result<Vec<Shard>, _> = (0..).zip(ranges(sizes)).map(shard).collect();
-        Ok((decider, shards?))
+        let (decisions, users) = self.into_parts()?;
+        split(decisions, &users, session, sizes)
     }
 }

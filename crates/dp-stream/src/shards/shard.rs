@@ -214,7 +214,7 @@ impl Shard {
             history: self.history,
             known: self.known.clone(),
             counted,
-            charges: Confidential::new(users.map(Participants::charges)),
+            users: Confidential::new(users.map(Participants::standing)),
         })
     }
 

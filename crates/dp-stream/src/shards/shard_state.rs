@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::shard::{Part, Shard};
 use crate::files::{self as sealed, Checksum, Confidential, Content};
 use crate::plan::params::Asked;
-use crate::users::{Admission, KnownItems, Participants, Precedence, are_charges};
+use crate::users::{Admission, KnownItems, Participants, Precedence, Standing};
 use crate::{Event, StreamError};
 
 /// A [`Shard`] at rest or on its way to another machine, as confidential as the data of its users.
@@ -31,7 +31,7 @@ pub(crate) struct Resting {
     pub(crate) known: KnownItems,
     pub(crate) counted: Option<Counted>,
     /// How many users there are is public.
-    pub(crate) charges: Confidential<Vec<u8>>,
+    pub(crate) users: Confidential<Standing>,
 }
 
 /// A step between its counts and its charges.
@@ -52,7 +52,7 @@ impl fmt::Debug for ShardState {
             .field("session", &self.0.session)
             .field("shard", &self.0.shard)
             .field("first_user", &self.0.first_user)
-            .field("users", &self.0.charges.public_len())
+            .field("users", &self.0.users.public_len())
             .field("next", &self.0.next)
             .finish_non_exhaustive()
     }
@@ -96,36 +96,26 @@ impl ShardState {
         self.0.history
     }
 
-    pub(crate) fn into_charges(self) -> Private<Vec<u8>> {
-        self.0.charges.into_private()
+    pub(crate) fn into_users(self) -> Private<Standing> {
+        self.0.users.into_private()
     }
 }
 
 impl Resting {
     fn resume(self) -> Result<Shard, StreamError> {
-        let Self {
-            asked,
-            session,
-            shard,
-            first_user: first,
-            next,
-            history,
-            known,
-            counted,
-            charges,
-        } = self;
+        let Self { asked, session, shard, first_user: first, next, history, known, counted, users } =
+            self;
         let plan = asked.plan()?;
-        let users = u32::try_from(charges.public_len()).expect("at most the users of the plan");
-        let admission = plan.admission();
-        let charges = charges.into_private();
+        let number = u32::try_from(users.public_len()).expect("at most the users of the plan");
+        let (admission, own) = (plan.admission(), users.into_private());
         let participants = match &counted {
-            Some(step) => charges.zip(step.events.private()).map(|(charges, events)| {
+            Some(step) => own.zip(step.events.private()).map(|(own, events)| {
                 let order = known.precedence(next, plan.item_order());
-                admitted_again((admission, order), first, charges, events)
+                admitted_again((admission, order), first, own, events)
             }),
-            None => charges.map(|charges| Participants::with_charges(admission, first, charges)),
+            None => own.map(|own| Participants::new(admission, first, own)),
         };
-        let part = Part { first, users, participants };
+        let part = Part { first, users: number, participants };
         let counted = counted.map(|step| (step.time, step.ticket));
         Ok(Shard::new(plan, (session, shard), (next, history, known), part)?.with_counted(counted))
     }
@@ -135,8 +125,7 @@ impl Content for Resting {
     const KIND: &'static str = "shard-state";
 
     fn add_to(&self, sum: &mut Checksum) {
-        let Self { asked, session, shard, first_user, next, history, known, counted, charges } =
-            self;
+        let Self { asked, session, shard, first_user, next, history, known, counted, users } = self;
         asked.add_to(sum);
         for number in [*session, u64::from(*shard), u64::from(*first_user), *next, *history] {
             sum.number(number);
@@ -154,26 +143,25 @@ impl Content for Resting {
                 }
             });
         }
-        charges.add_to(sum, |charges, sum| sum.bytes(charges));
+        users.add_to(sum, Standing::add_to);
     }
 
     fn check(&self) -> Result<(), StreamError> {
         let plan = self.asked.clone().plan()?;
-        let last = u64::from(self.first_user) + self.charges.public_len() as u64;
+        let last = u64::from(self.first_user) + self.users.public_len() as u64;
         let step = |counted: &Counted| {
             let admitted = |events: &Vec<Event>| {
-                self.charges.could_be(|charges| {
-                    let (admission, charges) = (plan.admission(), charges.clone());
+                self.users.could_be(|users| {
+                    let (admission, users) = (plan.admission(), users.clone());
                     let order = self.known.precedence(self.next, plan.item_order());
-                    let users =
-                        admitted_again((admission, order), self.first_user, charges, events);
+                    let users = admitted_again((admission, order), self.first_user, users, events);
                     users.counted().len() == events.len()
                 })
             };
             (self.next..plan.steps()).contains(&counted.time) && counted.events.could_be(admitted)
         };
         let whole = last <= plan.users().into()
-            && self.charges.could_be(|charges| are_charges(charges, plan.limit()))
+            && self.users.could_be(|users| users.is_possible(&plan))
             && self.next <= plan.steps()
             && self.known.is_possible(self.next, plan.universe().last())
             && self.counted.as_ref().is_none_or(step);
@@ -185,10 +173,10 @@ impl Content for Resting {
 fn admitted_again(
     (admission, order): (Admission, Precedence<'_>),
     first_user: u32,
-    charges: Vec<u8>,
+    users: Standing,
     events: &[Event],
 ) -> Participants {
-    let mut users = Participants::with_charges(admission, first_user, charges);
+    let mut users = Participants::new(admission, first_user, users);
     users.add(events, order);
     users.counts(order);
     users
@@ -206,20 +194,12 @@ mod tests {
         let plan = crate::testing::pure(shape, 1.0, 2, MonitorSettings::default());
         let asked = plan.expect("valid").asked;
         let read = |first_user: u32, users: usize| {
-            let charges = Confidential::new(Private::owned(vec![0; users]));
+            let users = Standing { charges: vec![0; users], tags: Vec::new() };
+            let users = Confidential::new(Private::owned(users));
             let (asked, known) = (asked.clone(), KnownItems::from(Vec::new()));
             let (session, shard, next, history, counted) = (1, 0, 0, 0, None);
-            let state = Resting {
-                asked,
-                session,
-                shard,
-                first_user,
-                next,
-                history,
-                known,
-                counted,
-                charges,
-            };
+            let state =
+                Resting { asked, session, shard, first_user, next, history, known, counted, users };
             state.check().is_ok()
         };
         assert!(read(0, 3) && read(1, 2) && read(3, 0));

@@ -1,5 +1,6 @@
 //! Which events of a step are dropped, for whoever may see them.
 
+use super::Participants;
 use super::known::{Precedence, Rank};
 use crate::{Event, MonitorPlan};
 
@@ -32,10 +33,10 @@ pub enum BadEventKind {
 pub(crate) fn first_dropped(
     plan: &MonitorPlan,
     events: &[Event],
-    order: Precedence<'_>,
+    (users, order): (&Participants, Precedence<'_>),
 ) -> Option<BadEvent> {
     let why = |event: &Event| {
-        if event.user >= plan.users() {
+        if event.user as usize >= users.users() {
             Some(BadEventKind::UnknownUser)
         } else if event.item > plan.universe().last() {
             Some(BadEventKind::UnknownItem)
@@ -49,7 +50,9 @@ pub(crate) fn first_dropped(
     let mut known: Vec<(u32, Rank, usize)> = (0..)
         .zip(events)
         .filter(|(_, event)| why(event).is_none())
-        .map(|(position, event)| (event.user, order.rank(event.user, event.item), position))
+        .map(|(position, event)| {
+            (event.user, order.rank(users.tag(event.user), event.item), position)
+        })
         .collect();
     known.sort_unstable();
     let most = usize::from(plan.items_per_step());

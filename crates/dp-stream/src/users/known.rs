@@ -23,7 +23,7 @@ pub(crate) struct KnownItems {
 
 /// The order of the items of a user in one step, as [`ItemOrder`] says.
 ///
-/// It follows from reports and from the numbers of step and user, which no other user may decide: see [`Event`](crate::Event).
+/// It follows from reports, from the number of the step and, under [`ItemOrder::Spread`], from a secret tag of the user: from nothing of other users.
 #[derive(Clone, Copy)]
 pub(crate) struct Precedence<'a> {
     known: &'a ItemTable,
@@ -108,13 +108,13 @@ impl fmt::Debug for KnownItems {
 
 impl Precedence<'_> {
     #[inline]
-    pub(crate) fn rank(&self, user: u32, item: u64) -> Rank {
+    pub(crate) fn rank(&self, tag: u32, item: u64) -> Rank {
         match self.order {
             ItemOrder::ReportedFirst => {
                 let known = self.known.len() > 0 && self.known.find(item).is_some();
                 (!known, mixed(item ^ self.step))
             }
-            ItemOrder::Spread => (false, mixed(item ^ mixed(self.step ^ u64::from(user)))),
+            ItemOrder::Spread => (false, mixed(item ^ mixed(self.step ^ u64::from(tag)))),
         }
     }
 }
@@ -160,13 +160,13 @@ mod tests {
     fn spread_over_users_every_item_comes_first_as_often() {
         let mut known = KnownItems::none();
         known.note(&[report(0, 3)]);
-        let firsts = |order: ItemOrder, user: u32, step: u64| {
-            let rank = |item: &u64| known.precedence(step, order).rank(user, *item);
+        let firsts = |order: ItemOrder, tag: u32, step: u64| {
+            let rank = |item: &u64| known.precedence(step, order).rank(tag, *item);
             (0..4).min_by_key(rank).expect("four")
         };
         for step in 1..4 {
             let count =
-                |order, item| (0..4_000).filter(|&user| firsts(order, user, step) == item).count();
+                |order, item| (0..4_000).filter(|&tag| firsts(order, tag, step) == item).count();
             for item in 0..4 {
                 assert!(count(ItemOrder::Spread, item).abs_diff(1_000) < 150);
             }

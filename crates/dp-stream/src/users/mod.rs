@@ -3,15 +3,15 @@
 pub(crate) mod bad_event;
 mod by_user;
 mod known;
-mod numbers;
+mod standing;
 mod table;
 mod tail;
 
-use dp_mechanism::{Draws, PoissonSample, Private, Touched};
+use dp_mechanism::Touched;
 
 pub use bad_event::{BadEvent, BadEventKind};
 pub(crate) use known::{KnownItems, Precedence};
-pub use numbers::UserNumbers;
+pub(crate) use standing::{Coins, Standing};
 
 use crate::Event;
 use by_user::{Shown, SomeUsers, sort_by_user};
@@ -57,6 +57,8 @@ pub(crate) struct Participants {
     /// Reports that a user was in, or [`GONE`], or [`BUSY`]; and one more who is gone, in whose name
     /// events of unknown users are.
     charged: Vec<u8>,
+    /// Of each user, or none: see [`Standing`].
+    tags: Vec<u32>,
     admission: Admission,
     /// Who counts, for what; unless an item comes that goes before it. Of each user with the charge before the step.
     admitted: Tail<Shown>,
@@ -65,12 +67,6 @@ pub(crate) struct Participants {
     scratch: Tail<Shown>,
     /// Empty until the step is counted.
     table: ItemTable,
-}
-
-/// Whether users whose limit this is can have these charges between two steps.
-pub(crate) fn are_charges(charges: &[u8], limit: Option<u8>) -> bool {
-    let limit = limit.unwrap_or(1);
-    charges.iter().all(|&charge| charge < limit || charge == GONE)
 }
 
 /// Which events count, and what for.
@@ -92,43 +88,29 @@ impl Admission {
 }
 
 impl Participants {
-    /// Users `first_user..first_user + users` with fresh secret coins.
-    pub(crate) fn sampled(
-        admission: Admission,
-        first_user: u32,
-        users: u32,
-        sample: Option<&PoissonSample>,
-        draws: &mut Draws<'_>,
-    ) -> Private<Self> {
-        let users = users as usize;
-        let kept = match sample {
-            Some(sample) => sample.sample(users, draws),
-            None => Private::new(users).map(|users| vec![true; users]),
-        };
-        kept.map(|kept| {
-            let mut charged = Vec::with_capacity(users + 1);
-            charged.extend(kept.into_iter().map(|kept| if kept { 0 } else { GONE }));
-            Self::with_charges(admission, first_user, charged)
-        })
-    }
-
-    /// Users with the charges of an earlier step.
-    pub(crate) fn with_charges(
-        admission: Admission,
-        first_user: u32,
-        mut charged: Vec<u8>,
-    ) -> Self {
+    /// Users from this number on, between two steps.
+    pub(crate) fn new(admission: Admission, first_user: u32, users: Standing) -> Self {
+        let Standing { charges: mut charged, tags } = users;
         charged.reserve_exact(1);
         charged.push(GONE);
         Self {
             first_user,
             charged,
+            tags,
             admission,
             admitted: Tail::default(),
             more: Tail::default(),
             scratch: Tail::default(),
             table: ItemTable::new(admission.sizes.slots),
         }
+    }
+
+    /// More users, whose numbers follow.
+    pub(crate) fn join(&mut self, more: Standing) {
+        let nobody = self.charged.pop().expect("one more than users");
+        self.charged.extend(more.charges);
+        self.charged.push(nobody);
+        self.tags.extend(more.tags);
     }
 
     /// Takes up events of the step under way, whose order of items this is.
@@ -219,25 +201,32 @@ impl Participants {
 
     /// The number of users in the sample who have reports left.
     pub(crate) fn active(&self) -> usize {
-        self.charges().iter().filter(|charge| **charge != GONE).count()
+        self.standing().charges.iter().filter(|charge| **charge != GONE).count()
     }
 
-    /// The charges as of the last step that was settled.
-    pub(crate) fn charges(&self) -> Vec<u8> {
+    /// Everybody as of the last step that was settled.
+    pub(crate) fn standing(&self) -> Standing {
         let mut charges = self.charged[..self.users()].to_vec();
         for admitted in self.admitted.iter() {
             charges[admitted.user as usize] = admitted.charge();
         }
-        charges
+        Standing { charges, tags: self.tags.clone() }
     }
 
-    fn users(&self) -> usize {
+    /// What mixes the items of a user: 0 if nothing does.
+    pub(crate) fn tag(&self, user: u32) -> u32 {
+        let place = user.wrapping_sub(self.first_user) as usize;
+        self.tags.get(place).copied().unwrap_or(0)
+    }
+
+    pub(crate) fn users(&self) -> usize {
         self.charged.len() - 1
     }
 
     /// Bytes held by users, tables and buffers.
     pub(crate) fn memory_bytes(&self) -> usize {
         self.charged.capacity()
+            + self.tags.capacity() * size_of::<u32>()
             + self.table.memory_bytes()
             + self.admitted.memory_bytes()
             + self.more.memory_bytes()
@@ -296,8 +285,8 @@ impl Participants {
                 continue;
             }
             ranked.clear();
-            let number = self.first_user + last.user;
-            let rank = |shown: &Shown| (order.rank(number, shown.item), shown.item);
+            let tag = self.tags.get(last.user as usize).copied().unwrap_or(0);
+            let rank = |shown: &Shown| (order.rank(tag, shown.item), shown.item);
             ranked.extend(own.iter().map(rank));
             ranked.sort_unstable();
             // No two items have one rank, so what is alike is an item that was shown again.
@@ -321,7 +310,8 @@ mod tests {
     fn users(charges: &[u8]) -> Participants {
         let sizes = CountingSizes::default();
         let admission = Admission { limit: Some(3), items_per_step: 2, last_item: 9, sizes };
-        Participants::with_charges(admission, 10, charges.to_vec())
+        let tags = (7..).take(charges.len()).collect();
+        Participants::new(admission, 10, Standing { charges: charges.to_vec(), tags })
     }
 
     /// Whose charges are unknown does not count, however the event got here.
@@ -337,7 +327,7 @@ mod tests {
         let touched = users.counts(known.precedence(0, ItemOrder::default()));
         assert_eq!((touched.cells.len(), touched.counts), (2, &[1, 1][..]));
         users.settle(&[5]);
-        assert_eq!(users.charges(), [1, 2, GONE]);
+        assert_eq!(users.standing().charges, [1, 2, GONE]);
     }
 
     #[test]
@@ -353,7 +343,9 @@ mod tests {
         let number = 5_000;
         let sizes = CountingSizes::default();
         let admission = Admission { limit: Some(3), items_per_step: 2, last_item: 9_999, sizes };
-        let mut users = Participants::with_charges(admission, 0, vec![0; number as usize]);
+        let mut users = Participants::new(admission, 0, {
+            Standing { charges: vec![0; number as usize], tags: Vec::new() }
+        });
         let known = KnownItems::none();
         let order = known.precedence(0, ItemOrder::default());
         let events: Vec<Event> =
@@ -361,7 +353,7 @@ mod tests {
         users.add(&events, order);
         users.counts(order);
         users.settle(&(0..10_000).collect::<Vec<u64>>());
-        assert!(users.charges().iter().all(|&charge| charge == 1));
+        assert!(users.standing().charges.iter().all(|&charge| charge == 1));
     }
 
     #[test]
@@ -382,7 +374,7 @@ mod tests {
         first.counts(order);
         let counted = first.counted();
         assert_eq!(counted.len(), 5, "two, two and one");
-        let mut again = users(&first.charges());
+        let mut again = users(&first.standing().charges);
         again.add(&counted, order);
         again.counts(order);
         let sorted = |users: &Participants| {
@@ -394,9 +386,9 @@ mod tests {
         for users in [&mut first, &mut again] {
             users.settle(&[4, 7]);
         }
-        assert_eq!(again.charges(), first.charges());
+        assert_eq!(again.standing().charges, first.standing().charges);
         if item_order == ItemOrder::ReportedFirst {
-            assert_eq!(first.charges(), [2, GONE, GONE]);
+            assert_eq!(first.standing().charges, [2, GONE, GONE]);
         }
     }
 }

@@ -7,6 +7,7 @@ use dp_stream::{
     SecureSource,
 };
 use proptest::prelude::*;
+use serde::de::DeserializeOwned;
 
 use super::{from, plan, pure, rng, shape, shifting};
 
@@ -22,20 +23,32 @@ struct Plain {
     items: u64,
     /// Of the users in the sample.
     charged: BTreeMap<u32, usize>,
+    /// So many users have been met.
+    met: usize,
     /// Items that have been reported.
     known: BTreeSet<u64>,
     order: ItemOrder,
+    tags: Vec<u64>,
 }
 
 impl Plain {
     /// Users in the sample are known from the state, since coins are secret.
     fn of(monitor: &Monitor, plan: &MonitorPlan, items: u64) -> Self {
-        let charges = charges(monitor);
-        let sampled = (0..).zip(&charges).filter(|(_, charge)| **charge != 255);
-        let charged = sampled.map(|(user, charge)| (user, usize::from(*charge))).collect();
         let k = usize::from(plan.limit().expect("charged"));
-        let (items_per_step, known) = (plan.items_per_step().into(), BTreeSet::new());
-        Self { k, items_per_step, items, charged, known, order: plan.item_order() }
+        let (items_per_step, order) = (plan.items_per_step().into(), plan.item_order());
+        let (charged, known, tags) = (BTreeMap::new(), BTreeSet::new(), Vec::new());
+        let mut plain = Self { k, items_per_step, items, met: 0, charged, known, order, tags };
+        plain.meet(monitor);
+        plain
+    }
+
+    /// Users who are new.
+    fn meet(&mut self, monitor: &Monitor) {
+        let charges = charges(monitor);
+        let sampled = (0..).zip(&charges).skip(self.met).filter(|(_, charge)| **charge != 255);
+        self.charged.extend(sampled.map(|(user, charge)| (user, usize::from(*charge))));
+        self.tags = of_users(monitor, "tags").unwrap_or_default();
+        self.met = charges.len();
     }
 
     /// For each user the distinct items that count, in the order of the plan.
@@ -49,7 +62,8 @@ impl Plain {
                     (!self.known.contains(&event.item), mixed(event.item ^ step), event.item)
                 }
                 ItemOrder::Spread => {
-                    (false, mixed(event.item ^ mixed(step ^ u64::from(event.user))), event.item)
+                    let tag = self.tags[event.user as usize];
+                    (false, mixed(event.item ^ mixed(step ^ tag)), event.item)
                 }
             };
             shown.entry(event.user).or_default().insert(rank);
@@ -81,8 +95,13 @@ fn mixed(number: u64) -> u64 {
 
 /// The charges in a state, read from its file form.
 pub(super) fn charges(monitor: &Monitor) -> Vec<u8> {
+    of_users(monitor, "charges").expect("of every user")
+}
+
+fn of_users<T: DeserializeOwned>(monitor: &Monitor, name: &str) -> Option<Vec<T>> {
     let state = serde_json::to_value(monitor.state()).expect("plain data");
-    serde_json::from_value(state["content"]["charges"].clone()).expect("bytes")
+    let found = state["content"]["users"].get(name)?.clone();
+    Some(serde_json::from_value(found).expect("a list of numbers"))
 }
 
 pub(super) fn in_both_orders(
@@ -105,6 +124,11 @@ fn check_against_plain(plan: &MonitorPlan, stream: &[Vec<Event>], items: u64, se
     let mut monitor = plan.start_with(&mut SecureSource::new(&mut rng));
     let mut plain = Plain::of(&monitor, plan, items);
     for (time, events) in (0..).zip(stream) {
+        if plan.users() == 0 {
+            let places = events.iter().map(|event| event.user + 1).max().unwrap_or(0);
+            monitor.grow_to_with(places, &mut SecureSource::new(&mut rng));
+            plain.meet(&monitor);
+        }
         let admitted = plain.admitted(events, time);
         let mut counts: BTreeMap<u64, i64> = BTreeMap::new();
         for item in admitted.values().flatten() {
@@ -139,8 +163,11 @@ proptest! {
             (0_u32..7, 0_u64..9).prop_map(|(user, item)| event(user, item)), 0..60), 1..8),
         k in 1_u8..5, threshold in 0_i64..5, seed in 0_u64..1000,
     ) {
-        for plan in in_both_orders(8, 6, stream.len() as u64, k, threshold) {
-            check_against_plain(&plan, &stream, 8, seed);
+        // Of a public number, or as they come.
+        for users in [6, 0] {
+            for plan in in_both_orders(8, users, stream.len() as u64, k, threshold) {
+                check_against_plain(&plan, &stream, 8, seed);
+            }
         }
     }
 }

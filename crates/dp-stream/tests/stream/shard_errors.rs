@@ -303,3 +303,23 @@ fn kinds_are_told_apart() {
     let state = text(&|| serde_json::to_string(&decider.state()));
     assert!(serde_json::from_str::<DeciderState>(&state).is_ok());
 }
+
+/// How many users have come is private, and sizes of shards are not.
+#[test]
+fn a_session_that_has_grown_is_not_split() {
+    for (users, split) in [(USERS, true), (USERS + 1, false)] {
+        let plan = plan(30, USERS, 25, 3, 30);
+        let mut monitor = plan.start_with(&mut SecureSource::new(&mut rng(9)));
+        monitor.grow_to_with(users, &mut SecureSource::new(&mut rng(10)));
+        match monitor.into_shards(1, &SIZES) {
+            Ok((_, shards)) => assert!(split && shards.len() == 3),
+            Err(error) => {
+                assert!(!split && error == StreamError::Grown);
+                assert_eq!(
+                    error.to_string(),
+                    "a session that has grown beyond the users of its plan cannot be split"
+                );
+            }
+        }
+    }
+}

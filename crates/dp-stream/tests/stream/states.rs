@@ -40,9 +40,9 @@ fn other_versions_other_plans_and_old_states_are_refused() {
     let (plan, monitor) = after_some_steps();
     let text = serde_json::to_string(&monitor.state()).expect("plain data");
     for got in [1, 2] {
-        let other = text.replace("{\"version\":6", &format!("{{\"version\":{got}"));
+        let other = text.replace("{\"version\":7", &format!("{{\"version\":{got}"));
         let message = read(&other).expect_err("another version").to_string();
-        let expected = format!("the state has version {got}, this program reads version 6");
+        let expected = format!("the state has version {got}, this program reads version 7");
         assert!(message.contains(&expected), "{message}");
     }
     let other = pure(shape(20, 300, 40), 4.0, 3, MonitorSettings::default()).expect("valid");
@@ -83,18 +83,18 @@ fn damage_is_noticed() {
     refused(&|state| state["content"]["progress"]["next"] = 3.into());
     refused(&|state| state["content"]["progress"]["threshold"] = 26.into());
     refused(&|state| {
-        let charges = state["content"]["charges"].as_array_mut().expect("a list");
+        let charges = state["content"]["users"]["charges"].as_array_mut().expect("a list");
         let charged = charges.iter().position(|charge| *charge == 1).expect("somebody");
         let gone = charges.iter().position(|charge| *charge == 255).expect("somebody");
         charges.swap(charged, gone);
     });
     refused(&|state| {
-        let charges = state["content"]["charges"].as_array_mut().expect("a list");
+        let charges = state["content"]["users"]["charges"].as_array_mut().expect("a list");
         let charged = charges.iter_mut().find(|charge| **charge == 1).expect("somebody");
         *charged = 0.into(); // one report forgiven
     });
     refused(&|state| {
-        state["content"]["charges"].as_array_mut().expect("a list").pop();
+        state["content"]["users"]["charges"].as_array_mut().expect("a list").pop();
     });
     refused(&|state| state["content"]["progress"]["asked"]["reports_per_user"] = 3.into());
     refused(&|state| state["content"]["progress"]["asked"]["budget"]["epsilon"] = 4.5.into());
@@ -164,10 +164,10 @@ fn a_state_of_another_version_is_named_whatever_its_form() {
     for (text, version) in [
         (r#"{"version":1,"settings":{"shape":null},"next":3}"#, 1),
         (r#"{"version":2,"kind":17}"#, 2),
-        (r#"[7,"and",["something","else"]]"#, 7),
+        (r#"[6,"and",["something","else"]]"#, 6),
     ] {
         let message = read(text).expect_err("another version").to_string();
-        let expected = format!("the state has version {version}, this program reads version 6");
+        let expected = format!("the state has version {version}, this program reads version 7");
         assert!(message.starts_with(&expected), "{message}");
     }
     let (_, monitor) = after_some_steps();
@@ -177,8 +177,8 @@ fn a_state_of_another_version_is_named_whatever_its_form() {
     assert_eq!(read(&list.to_string()).ok(), Some(monitor.state()), "without names it is the same");
     for (text, message) in [
         ("{}", "missing field `version`"),
-        (r#"{"version":6}"#, "missing field `kind`"),
-        (r#"{"version":6,"kind":"decision"}"#, "this is not a monitor-state"),
+        (r#"{"version":7}"#, "missing field `kind`"),
+        (r#"{"version":7,"kind":"decision"}"#, "this is not a monitor-state"),
     ] {
         let error = read(text).expect_err("incomplete").to_string();
         assert!(error.starts_with(message), "{error}");

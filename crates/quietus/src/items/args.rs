@@ -19,9 +19,6 @@ pub struct ItemsArgs {
     /// The column that says when
     #[arg(long, value_name = "COLUMN")]
     pub time: String,
-    /// Public: all steps together name at most so many users. The promise is for logs that do not name more; further ones are left out
-    #[arg(long, value_name = "N")]
-    pub users: u32,
     /// Public: where the first step begins: a whole number, or a date as 2024-01-01 or 2024-01-01T06:00
     #[arg(long, value_name = "TIME", requires = "step", allow_hyphen_values = true)]
     pub from: Option<String>,

@@ -28,7 +28,7 @@ use crate::stop::{Gate, Phase};
 use crate::table::{Form, Rows, Secrecy};
 use dp_accounting::Budget;
 use dp_mechanism::{Mechanism, Source};
-use dp_stream::{Event, Monitor, MonitorState, Report, UserNumbers};
+use dp_stream::{Event, Monitor, MonitorState, Report};
 use read::{Met, Users, read};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
@@ -56,12 +56,10 @@ struct State {
     reports: Vec<Report>,
     /// Names in the order in which they came.
     users: Vec<Box<str>>,
-    /// And their numbers.
-    numbers: Vec<u32>,
     monitor: MonitorState,
 }
 
-/// Where the draws of a session come from: it is given the step, or nothing for the start and for numbers of users, and lets it draw.
+/// Where the draws of a session come from: it is given the step, or nothing for the start and for users who are new, and lets it draw.
 pub type Drawing<'a> = dyn FnMut(Option<u64>, &mut dyn FnMut(&mut dyn Source)) + 'a;
 
 /// Checks all that is public.
@@ -95,8 +93,7 @@ fn plan_at(args: &ItemsArgs, epsilon: f64) -> Result<ItemsPlan, Error> {
         }
     };
     let (items_per_user, within) = (args.items_per_user, args.within);
-    let monitor =
-        plan::monitor((&items, &clock, args.users), (items_per_user, within), sizes, budget)?;
+    let monitor = plan::monitor((&items, &clock), (items_per_user, within), sizes, budget)?;
     ItemsPlan::try_from(ItemsSettings {
         user: args.user.clone(),
         item: args.catalogue.item.clone(),
@@ -266,11 +263,11 @@ impl<'a> Session<'a> {
         self.state.as_ref().map_or(0, |state| state.monitor.next_time())
     }
 
-    /// Draws numbers of users who are new, then the steps of these events after the newest state.
+    /// Takes in users who are new, then the steps of these events after the newest state.
     fn draw(
         &self,
         lease: &str,
-        mut events: Vec<Vec<Event>>,
+        events: &[Vec<Event>],
         users: &Users,
         draws: &mut Drawing<'_>,
     ) -> Result<State, Error> {
@@ -289,18 +286,8 @@ impl<'a> Session<'a> {
             }
         };
         let mut monitor = monitor.expect("whoever is asked to let it draw does");
-        let given = self.state.as_ref().map_or_else(Vec::new, |state| state.numbers.clone());
-        let mut numbers = UserNumbers::resume(plan, given).map_err(refuse)?;
-        draws(None, &mut |source| {
-            let new = users.names().len().saturating_sub(numbers.given().len());
-            for _ in 0..new {
-                numbers.draw_with(source);
-            }
-        });
-        for event in events.iter_mut().flatten() {
-            event.user = numbers.given()[event.user as usize];
-        }
-        for (step, events) in (taken..).zip(&events) {
+        draws(None, &mut |source| monitor.grow_to_with(users.number(), source));
+        for (step, events) in (taken..).zip(events) {
             let mut found = Ok(Vec::new());
             draws(Some(step), &mut |source| found = monitor.step_with(step, events, source));
             reports.extend(found.map_err(refuse)?);
@@ -313,7 +300,6 @@ impl<'a> Session<'a> {
             plan: self.named.plan.clone(),
             reports,
             users: users.names().to_vec(),
-            numbers: numbers.given().to_vec(),
             monitor: monitor.state(),
         })
     }
@@ -371,7 +357,7 @@ pub fn release_items(
         return Ok(Said { text, aside, unproved: false });
     }
     let known = session.state.as_ref().map_or(&[][..], |state| &state.users);
-    let mut users = Users::new(known.to_vec(), args.users);
+    let mut users = Users::new(known.to_vec());
     let events = read(args, &session.plan, &form, taken..goal, &mut users, &mut Met::default())?;
     let lease = random_name()?;
     let out = session.folder.path().to_str().map(str::to_owned).ok_or_else(|| Error::Setting {
@@ -386,7 +372,7 @@ pub fn release_items(
         Ok((ledger.lease(&wanted, &session.plan.receipt(), disk)?, None))
     })?;
     let kept = |cause| Error::Interrupted { cause: Box::new(cause) };
-    let state = session.draw(&lease, events, &users, draws).map_err(kept)?;
+    let state = session.draw(&lease, &events, &users, draws).map_err(kept)?;
     let written = gate.undisturbed(Phase::Written, || {
         let text =
             serde_json::to_vec(&state).map_err(|error| Error::library("the state", &error))?;
@@ -495,18 +481,17 @@ pub(crate) fn check(args: &ItemsArgs) -> Result<String, Error> {
     let _ = writeln!(text, "columns: {}", crate::shown::names(rows.header()));
     let _ = writeln!(text, "steps {taken} to before {} would be released", goal.max(taken));
     let known = state.map(|state| state.users).unwrap_or_default();
-    let (mut met, mut users) = (Met::default(), Users::new(known, args.users));
+    let (mut met, mut users) = (Met::default(), Users::new(known));
     let events = read(args, &plan, &form, taken..goal.max(taken), &mut users, &mut met)?;
     let most = u64::from(plan.settings().monitor.items_per_step());
     let crowded = met.shown.values().filter(|rows| **rows > most).count() as u64;
     let empty = events.iter().filter(|events| events.is_empty()).count() as u64;
-    let Met { used, nobodys, no_time, unknown, outside, late, early, beyond, passed_over, .. } =
-        met;
-    let all = used + nobodys + no_time + unknown + outside + late + early + beyond + passed_over;
+    let Met { used, nobodys, no_time, unknown, outside, late, early, passed_over, .. } = met;
+    let all = used + nobodys + no_time + unknown + outside + late + early + passed_over;
     for (number, what) in [
         (all, "rows"),
         (used, "count, or show an item again"),
-        (users.names().len() as u64, "users so far, of at most --users"),
+        (users.names().len() as u64, "users so far"),
         (crowded, "times a user has more rows in a step than items of theirs may count"),
         (empty, "of these steps have no rows"),
         (no_time, "rows left out: no time"),
@@ -515,18 +500,12 @@ pub(crate) fn check(args: &ItemsArgs) -> Result<String, Error> {
         (early, "rows of later steps, for a later run"),
         (unknown, "rows left out: not one of the public items"),
         (nobodys, "rows left out: nobody's"),
-        (beyond, "rows left out: of users beyond --users"),
         (
             passed_over,
             "rows left out: too few or too many cells, a line break in one, or above 1 MB",
         ),
     ] {
         let _ = writeln!(text, "{number:12}  {what}");
-    }
-    if beyond > 0 {
-        text.push_str(
-            "The log names more users than --users: the promise is for logs that do not.\n",
-        );
     }
     Ok(text)
 }
@@ -546,12 +525,11 @@ pub(crate) fn plan_text(args: &ItemsArgs) -> Result<String, Error> {
     let ItemsSettings { items_per_user, within, clock, .. } = plan.settings();
     let _ = writeln!(
         text,
-        "{}\n\nOne pass over the log in each run; {} bytes of memory for users and their names, and 100 for each row of a new step.\n\
+        "{}\n\nOne pass over the log in each run; 100 bytes of memory for each user and each row of a new step.\n\
          {} steps, from {} to {}.\n{}\n\
          The same at other epsilons; error: of its number of users.\n\
          {:>8} {:>10} {:>10} {:>8} {:>6}  method",
         plan.receipt(),
-        u64::from(args.users) * 100,
         clock.length(),
         clock.shown(clock.start(0)),
         clock.shown(clock.start(clock.length())),

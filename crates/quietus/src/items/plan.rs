@@ -89,12 +89,12 @@ impl From<ItemsPlan> for ItemsSettings {
 /// # Errors
 /// Names the setting and its limits.
 pub(super) fn monitor(
-    (items, clock, users): (&Catalogue, &Clock, u32),
+    (items, clock): (&Catalogue, &Clock),
     (items_per_user, within): (u32, u64),
     sizes: Sizes,
     budget: Budget,
 ) -> Result<MonitorPlan, Error> {
-    let shape = StreamShape { universe: items.universe(), users, steps: clock.length() };
+    let shape = StreamShape { universe: items.universe(), users: 0, steps: clock.length() };
     let refuse = |error: StreamError| Error::library("the plan", &error);
     match sizes {
         Sizes::Given { reports_per_user, items_per_step } => {

@@ -17,24 +17,22 @@ pub(super) struct Met {
     pub(super) outside: u64,
     pub(super) late: u64,
     pub(super) early: u64,
-    pub(super) beyond: u64,
     pub(super) passed_over: u64,
     /// How many rows each user has in each step.
     pub(super) shown: BTreeMap<(u64, u32), u64>,
 }
 
-/// Users by first appearance. Private: their [numbers](dp_stream::UserNumbers) must not depend on it.
+/// Users by first appearance. Private.
 #[derive(Clone, Default)]
 pub(super) struct Users {
     places: BTreeMap<Box<str>, u32>,
     names: Vec<Box<str>>,
-    most: u32,
 }
 
 impl Users {
-    pub(super) fn new(names: Vec<Box<str>>, most: u32) -> Self {
+    pub(super) fn new(names: Vec<Box<str>>) -> Self {
         let places = names.iter().cloned().zip(0..).collect();
-        Self { places, names, most }
+        Self { places, names }
     }
 
     /// In the order in which they came.
@@ -42,15 +40,19 @@ impl Users {
         &self.names
     }
 
-    /// `None` beyond the public bound.
-    fn place(&mut self, name: &str) -> Option<u32> {
+    /// How many there are.
+    pub(super) fn number(&self) -> u32 {
+        u32::try_from(self.names.len()).expect("fewer names fit into memory")
+    }
+
+    fn place(&mut self, name: &str) -> u32 {
         if let Some(&place) = self.places.get(name) {
-            return Some(place);
+            return place;
         }
-        let next = u32::try_from(self.names.len()).ok().filter(|next| *next < self.most)?;
+        let next = self.number();
         self.places.insert(name.into(), next);
         self.names.push(name.into());
-        Some(next)
+        next
     }
 }
 
@@ -100,10 +102,7 @@ pub(super) fn read(
             met.nobodys += 1;
             continue;
         };
-        let Some(user) = users.place(&name) else {
-            met.beyond += 1;
-            continue;
-        };
+        let user = users.place(&name);
         met.used += 1;
         *met.shown.entry((step, user)).or_default() += 1;
         batch.push(Event { user, item });

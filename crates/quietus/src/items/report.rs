@@ -12,13 +12,12 @@ use std::io;
 pub(super) fn report(plan: &ItemsPlan, taken: u64) -> String {
     let ItemsSettings { user, item, time, clock, items_per_user, within, monitor, .. } =
         plan.settings();
-    let users = monitor.users();
     let of_reports = monitor.limit().map_or("any number".to_owned(), |limit| limit.to_string());
     let steps = clock.length();
     let until = clock.shown(clock.start(taken));
     format!(
         "{}\n\n{taken} of {steps} steps are released, until {until}.\n\
-         Protected: a user with all rows of all steps (column `{user}` says whose row it is; rows without are left out), if all steps together name at most {users} users.\n\
+         Protected: a user with all rows of all steps (column `{user}` says whose row it is; rows without are left out).\n\
          Left out: rows whose `{item}` is not one of the public items, whose `{time}` is no time of a step, or whose step was released before they came.\n\
          Of a user {} items count in a step, and a user is part of {of_reports} reports over all steps.\n\
          {}\n\

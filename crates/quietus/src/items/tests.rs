@@ -63,7 +63,7 @@ impl Home {
 
     fn run(&self, more: &str, until: u64, disk: &dyn Disk) -> Result<Said, Error> {
         let words = format!(
-            "quietus release items --user who --item what --time when --items A,B,C --users 100 --from 0 --step 1 --steps 4 --reports-per-user 4 --epsilon 4 --data {} {more} --until {until}",
+            "quietus release items --user who --item what --time when --items A,B,C --from 0 --step 1 --steps 4 --reports-per-user 4 --epsilon 4 --data {} {more} --until {until}",
             self.path("log.csv").display()
         );
         let mut words = words.replace("HOME", self.0.path().to_str().unwrap());
@@ -174,7 +174,7 @@ fn which_items_count_does_not_depend_on_who_comes_first() {
     for more in ["", "somebody,i4,1\n"] {
         let home = Home::new();
         fs::write(home.path("log.csv"), format!("who,what,when\n{more}{rows}")).unwrap();
-        let words = "quietus release items --user who --item what --time when --items i0,i1,i2,i3,i4 --users 3000 --from 0 --step 2 --steps 1 \
+        let words = "quietus release items --user who --item what --time when --items i0,i1,i2,i3,i4 --from 0 --step 2 --steps 1 \
                      --items-per-user 4 --find 400 --epsilon 0.5 --data HOME/log.csv --ledger HOME/data.ledger --out HOME/out --until 2";
         let words = words.replace("HOME", home.0.path().to_str().unwrap());
         let Command::Release { family: Family::Items(args) } =

@@ -13,9 +13,6 @@ pub struct TopArgs {
     /// What rows are about.
     #[command(flatten)]
     pub catalogue: CatalogueArgs,
-    /// Public: the file names at most so many persons. The promise is for files that do not name more; further ones are left out
-    #[arg(long, value_name = "N")]
-    pub users: u32,
     /// How many items of a person count
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=254))]
     pub items_per_person: u8,

@@ -29,7 +29,6 @@ pub use plan::{TopPlan, TopSettings};
 struct Met {
     used: u64,
     nobodys: u64,
-    beyond: u64,
     unknown: u64,
     passed_over: u64,
     /// How many items each person shows.
@@ -54,14 +53,12 @@ fn plan_at(args: &TopArgs, epsilon: f64) -> Result<TopPlan, Error> {
         person: args.person.clone(),
         item: args.catalogue.item.clone(),
         items: items.into(),
-        users: args.users,
         items_per_person: args.items_per_person,
         epsilon,
     })
 }
 
-/// Reads events: rows of a wrong shape, without a person, or whose item is not one of the public ones are left out, and so are those of
-/// persons beyond the public bound, in the order of the file.
+/// Reads events: rows of a wrong shape, without a person, or whose item is not one of the public ones are left out.
 fn read(args: &TopArgs, plan: &TopPlan, form: &Form, met: &mut Met) -> Result<Vec<Event>, Error> {
     let mut rows = Rows::open(&args.file.data, Secrecy::Private, form)?;
     rows.choose(&[&args.person, &args.catalogue.item])?;
@@ -72,23 +69,15 @@ fn read(args: &TopArgs, plan: &TopPlan, form: &Form, met: &mut Met) -> Result<Ve
             met.nobodys += 1;
             continue;
         };
-        // Before the person takes a place: who shows nothing that counts takes none from others.
         let item = rows.text_or_none(1).and_then(|text| plan.catalogue().number(&text));
         let Some(item) = item else {
             met.unknown += 1;
             continue;
         };
-        let next = u32::try_from(numbers.len()).unwrap_or(u32::MAX);
+        let next = u32::try_from(numbers.len()).expect("fewer names fit into memory");
         let user = match numbers.get(&*name) {
             Some(&user) => user,
-            None if next < plan.settings().users => {
-                numbers.insert((*name).into(), next);
-                next
-            }
-            None => {
-                met.beyond += 1;
-                continue;
-            }
+            None => *numbers.entry((*name).into()).or_insert(next),
         };
         met.used += 1;
         *met.shown.entry(user).or_default() += 1;
@@ -124,9 +113,9 @@ pub fn release_top(
 }
 
 fn report(plan: &TopPlan) -> String {
-    let TopSettings { person, item, users, items_per_person, .. } = plan.settings();
+    let TopSettings { person, item, items_per_person, .. } = plan.settings();
     format!(
-        "{}\n\nProtected: a person with all rows (column `{person}` says whose row it is; rows without are left out), if the file names at most {users} persons.\n\
+        "{}\n\nProtected: a person with all rows (column `{person}` says whose row it is; rows without are left out).\n\
          Rows whose `{item}` is not one of the public items are left out. Of a person who shows more than {items_per_person} items that many count.\n\
          An item that {} persons show or more is found in 19 of 20 releases, if all of them show at most {items_per_person} items; of others some are there as well.\n\
          Numbers of persons are estimates from a secret sample: too high on average for an item that is there by luck. Their error is a guide.\n\
@@ -164,26 +153,20 @@ pub(crate) fn check(args: &TopArgs) -> Result<String, Error> {
     let most = u64::from(plan.settings().items_per_person);
     let crowded = met.shown.values().filter(|rows| **rows > most).count() as u64;
     let persons = met.shown.len() as u64;
-    let Met { used, nobodys, beyond, unknown, passed_over, .. } = met;
+    let Met { used, nobodys, unknown, passed_over, .. } = met;
     for (number, what) in [
-        (used + nobodys + beyond + unknown + passed_over, "rows"),
+        (used + nobodys + unknown + passed_over, "rows"),
         (used, "count, or show an item again"),
         (persons, "persons in them"),
         (crowded, "persons with more rows than items of theirs may count"),
         (nobodys, "rows left out: nobody's"),
         (unknown, "rows left out: not one of the public items"),
-        (beyond, "rows left out: of persons beyond --users"),
         (
             passed_over,
             "rows left out: too few or too many cells, a line break in one, or above 1 MB",
         ),
     ] {
         let _ = writeln!(text, "{number:12}  {what}");
-    }
-    if beyond > 0 {
-        text.push_str(
-            "The file names more persons than --users: the promise is for files that do not.\n",
-        );
     }
     Ok(text)
 }
@@ -200,11 +183,11 @@ pub(crate) fn plan_text(args: &TopArgs) -> Result<String, Error> {
             plan_that_finds((people, "persons"), at, TopPlan::smallest_count)?
         }
     };
-    let TopSettings { users, items_per_person, .. } = *plan.settings();
+    let items_per_person = plan.settings().items_per_person;
     let _ = writeln!(text, "{}\n", plan.receipt());
     let _ = writeln!(
         text,
-        "One pass over the file; {users} bytes of memory for persons, and 100 for each row.\n\
+        "One pass over the file; 100 bytes of memory for each person and each row.\n\
          An item is found in 19 of 20 releases if so many persons show it, who show at most {items_per_person} items; error: of its number of persons.\n\
          {:>8} {:>14} {:>14}",
         "epsilon", "found from", "error"
@@ -231,7 +214,6 @@ mod tests {
             person: "person".to_owned(),
             item: "item".to_owned(),
             items: Items::NumbersBelow(100),
-            users: 1000,
             items_per_person: 1,
             epsilon: 1.0,
         });

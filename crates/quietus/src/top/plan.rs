@@ -19,8 +19,6 @@ pub struct TopSettings {
     pub item: String,
     /// Which items there could be.
     pub items: Items,
-    /// A bound on the number of persons.
-    pub users: u32,
     /// How many items of a person count.
     pub items_per_person: u8,
     /// Pure differential privacy.
@@ -65,7 +63,7 @@ impl TopPlan {
     /// Names the setting and its limits.
     pub fn new(settings: TopSettings) -> Result<Self, Error> {
         let catalogue = Catalogue::try_from(settings.items.clone())?;
-        let shape = StreamShape { universe: catalogue.universe(), users: settings.users, steps: 1 };
+        let shape = StreamShape { universe: catalogue.universe(), users: 0, steps: 1 };
         let of_monitor =
             MonitorSettings { threshold: Threshold::Rule { beta: BETA }, ..Default::default() };
         let monitor = Budget::new(settings.epsilon, 0.0)
@@ -149,12 +147,11 @@ mod tests {
     /// The error is that of the geometric noise by its definition, and of the sample; 19 of 20 releases find an item.
     #[test]
     fn what_is_said_of_estimates_is_that_of_the_noise() {
-        for (items_per_person, users) in [(1, 1000), (3, 1_000_000)] {
+        for items_per_person in [1, 3] {
             let plan = TopPlan::new(TopSettings {
                 person: "person".to_owned(),
                 item: "item".to_owned(),
                 items: Items::NumbersBelow(1_000_000),
-                users,
                 items_per_person,
                 epsilon: 1.0,
             });

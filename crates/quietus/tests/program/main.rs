@@ -81,7 +81,7 @@ fn with_ledger(limit: &str) -> Home {
     home
 }
 
-const ITEMS: &str = "release items --data log.csv --user who --item what --time when --items A,B,C --users 200 --from 0 --step 1 --steps 70 --reports-per-user 254 --items-per-step 2 --epsilon 100 --ledger data.ledger --out out";
+const ITEMS: &str = "release items --data log.csv --user who --item what --time when --items A,B,C --from 0 --step 1 --steps 70 --reports-per-user 254 --items-per-step 2 --epsilon 100 --ledger data.ledger --out out";
 
 /// In every step each of 150 users has two rows, one of them at least with item A, which is found.
 fn with_log() -> Home {
