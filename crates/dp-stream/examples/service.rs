@@ -19,13 +19,13 @@ type Failure = Box<dyn std::error::Error>;
 fn plan() -> Result<MonitorPlan, Failure> {
     let alphabet = "abcdefghijklmnopqrstuvwxyz".to_owned();
     let universe = Universe::BoundedNames { alphabet, max_bytes: 8 };
-    let shape = StreamShape { universe, users: 50_000, steps: 24 };
+    let shape = StreamShape { universe, users: 0, steps: 24 };
     let rarely = Threshold::Rule { beta: 1e-6 };
     let settings = MonitorSettings { threshold: rarely, ..Default::default() };
     Ok(MonitorPlan::new(Method::ThreshMonitor, shape, Budget::new(1.0, 0.0)?, 3, settings)?)
 }
 
-/// Numbers by first appearance. Saved with the state: nobody may get the number of somebody else.
+/// Numbers by first appearance, for as many users as come. Saved with the state: nobody may get the number of somebody else.
 #[derive(Default, Serialize, Deserialize)]
 struct Interner {
     users: BTreeMap<String, u32>,
@@ -80,7 +80,9 @@ impl Service {
                 events.push(Event { user: self.interner.number(user), item });
             }
         }
-        let reports = self.monitor.step(hour, &events, &mut chacha_from_os()?)?;
+        let mut rng = chacha_from_os()?;
+        self.monitor.grow_to(u32::try_from(self.interner.users.len())?, &mut rng);
+        let reports = self.monitor.step(hour, &events, &mut rng)?;
         Ok((reports, self.file()?))
     }
 

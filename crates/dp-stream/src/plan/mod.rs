@@ -121,7 +121,7 @@ impl MonitorPlan {
         self.asked.shape.steps
     }
 
-    /// The bound on the number of users.
+    /// The bound on the number of users; 0 if they are taken as they come.
     pub fn users(&self) -> u32 {
         self.asked.shape.users
     }

@@ -56,8 +56,7 @@ impl Users {
     }
 }
 
-/// The events of these steps, with the places of users for their numbers. Rows that are not of one of them, of nobody, of no public item or of a wrong shape are left out, and so are those of users
-/// beyond the public bound, in the order of the file.
+/// The events of these steps, with the places of users for their numbers. Rows that are not of one of them, of nobody, of no public item or of a wrong shape are left out.
 pub(super) fn read(
     args: &ItemsArgs,
     plan: &ItemsPlan,
