@@ -80,3 +80,49 @@ impl Standing {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{MonitorSettings, StreamShape, Universe};
+
+    fn standing(charges: &[u8], tags: &[u32]) -> Standing {
+        Standing { charges: charges.to_vec(), tags: tags.to_vec() }
+    }
+
+    #[test]
+    fn everybody_has_a_tag_or_nobody() {
+        let shape = StreamShape { universe: Universe::Range { size: 20 }, users: 3, steps: 9 };
+        let plan = |item_order| {
+            let settings = MonitorSettings { item_order, ..Default::default() };
+            crate::testing::pure(shape.clone(), 1.0, 2, settings).expect("valid")
+        };
+        let (shared, spread) = (plan(ItemOrder::ReportedFirst), plan(ItemOrder::Spread));
+        for tags in [&[][..], &[4], &[4, 5, 6], &[4, 5, 6, 7]] {
+            let users = standing(&[0, 1, GONE], tags);
+            assert_eq!(users.is_possible(&shared), tags.is_empty(), "{tags:?}");
+            assert_eq!(users.is_possible(&spread), tags.len() == 3, "{tags:?}");
+        }
+    }
+
+    #[test]
+    fn whatever_is_remembered_counts_for_the_sum() {
+        let sum = |charges: &[u8], tags: &[u32]| {
+            let mut sum = Checksum::new();
+            standing(charges, tags).add_to(&mut sum);
+            sum.finish()
+        };
+        let whole = sum(&[0, 1], &[7, 1 << 31]);
+        assert_eq!(sum(&[0, 1], &[7, 1 << 31]), whole);
+        for (charges, tags) in [
+            ([0, 2], &[7, 1 << 31][..]),
+            ([0, 1], &[6, 1 << 31]),
+            ([0, 1], &[7, 0]),
+            ([0, 1], &[1 << 31, 7]),
+            ([0, 1], &[7]),
+            ([0, 1], &[]),
+        ] {
+            assert_ne!(sum(&charges, tags), whole, "{charges:?} {tags:?}");
+        }
+    }
+}
