@@ -291,3 +291,17 @@ fn histograms_charge_nobody() {
     }
     assert!(reports > 0, "a test about nothing");
 }
+
+/// At this epsilon everybody is sampled and noise is 0, but for one release in 10^11.
+#[test]
+fn a_whole_stream_without_a_bound_has_a_place_for_everybody_in_it() {
+    for item_order in [ItemOrder::ReportedFirst, ItemOrder::Spread] {
+        for (users, heavy) in [(49, false), (50, true)] {
+            let settings = MonitorSettings { item_order, ..from(50) };
+            let plan = pure(shape(4, 0, 2), 30.0, 1, settings).expect("valid");
+            let step: Vec<Event> = (0..users).map(|user| event(user, 3)).collect();
+            let reports = plan.simulate(&[vec![], step], &mut rng(3)).expect("two steps").output;
+            assert_eq!(reports.len(), usize::from(heavy), "{reports:?}");
+        }
+    }
+}
