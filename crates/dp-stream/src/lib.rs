@@ -1,7 +1,7 @@
 //! Shifting heavy hitters: which items are popular right now, step after step, with privacy for
 //! everything that a user ever does.
 //!
-//! One pass, one byte per user, exact over universes of up to `2^64` items, and
+//! One pass, one byte per user or five, exact over universes of up to `2^64` items, and
 //! [pure](Method::ThreshMonitor) differential privacy.
 //!
 //! ```

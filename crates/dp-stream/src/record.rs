@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// One user has shown one item. Private.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Event {
-    /// Dense number of the user, below the bound on users.
+    /// Dense number of the user, below the bound on users or the number to which the session has grown.
     ///
     /// An interner is the caller's, and part of the guarantee: a number must not be given to somebody else later. Which number
     /// a user has does not matter, so numbers by first appearance are fine. Users for whom the bound leaves no place should not be left out in the order in which

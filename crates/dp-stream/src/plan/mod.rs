@@ -4,6 +4,8 @@ pub(crate) mod calibration;
 mod methods;
 pub(crate) mod params;
 
+use std::borrow::Cow;
+
 use dp_accounting::{AddRemove, Budget, Receipt};
 use dp_mechanism::{
     Algorithm, Draws, Grid, PoissonSample, Private, ReleaseRng, SecureSource, Source,
@@ -16,7 +18,7 @@ pub use params::{ItemOrder, MonitorSettings, StreamShape, Threshold};
 
 use crate::advice::utility::{Crowd, Reporting};
 use crate::session::Monitor;
-use crate::users::{Admission, Coins, CountingSizes};
+use crate::users::{Admission, Coins, CountingSizes, dense};
 use crate::{Event, Report, StreamError, Universe};
 use calibration::expected_empty;
 use params::Asked;
@@ -40,8 +42,8 @@ use params::Asked;
 ///
 /// # Which events count
 /// Events of users and items that do not exist are dropped. An item that a user shows twice in a step
-/// counts once. Of a user who shows more items than may still be charged, those count that come first in a
-/// public order: at most [`items_per_step`](MonitorSettings::items_per_step), and at most as many as
+/// counts once. Of a user who shows more items than may still be charged, those count that come first in an
+/// order: at most [`items_per_step`](MonitorSettings::items_per_step), and at most as many as
 /// reports are left to the user, so that no step can charge more than that.
 ///
 /// [By default](ItemOrder::ReportedFirst) the order begins with the items that have been reported (the last 65,536 of them at least
@@ -287,16 +289,15 @@ impl Algorithm for MonitorPlan {
 
     fn run(&self, data: Private<&[Vec<Event>]>, draws: &mut Draws<'_>) -> Vec<Report> {
         let mut monitor = Monitor::begin(self, draws);
-        if self.users() == 0 {
-            let places = |steps: &[Vec<Event>]| {
-                let last = steps.iter().flatten().map(|event| event.user).max();
-                last.map_or(0, |last| last.saturating_add(1))
-            };
-            monitor.grow(data.map(places), draws);
-        }
+        let as_they_come = self.users() == 0;
+        let (places, data) =
+            data.map(|steps| if as_they_come { dense(steps) } else { (0, steps.into()) }).unzip();
+        monitor.grow(places, draws);
+        let data = data.as_ref();
         let mut reports = Vec::new();
         for (place, time) in (0..self.steps()).enumerate() {
-            let events = data.map(|steps| steps.get(place).map_or(&[][..], Vec::as_slice));
+            let events =
+                data.map(|steps: &Cow<'_, [_]>| steps.get(place).map_or(&[][..], Vec::as_slice));
             let step = monitor.step_drawing(time, events, draws);
             reports.extend(step.expect("times are in order and below the number of steps"));
         }

@@ -15,7 +15,8 @@ pub struct StreamShape {
     /// All items that there could be.
     pub universe: Universe,
     /// Users are numbered `0..users`: a bound, how many take part is private. With 0, users are taken as they come: a stream that is released as a
-    /// whole has a place for everybody in it, and a session [grows](crate::Monitor::grow_to).
+    /// whole has a place for everybody in it, whatever their numbers, and a session [grows](crate::Monitor::grow_to). Methods with one cell for each
+    /// item want a bound.
     pub users: u32,
     /// Times are numbered `0..steps`.
     pub steps: u64,

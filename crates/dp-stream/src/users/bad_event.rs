@@ -17,8 +17,8 @@ pub struct BadEvent {
 /// What is wrong with an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadEventKind {
-    /// The user is not below the bound on users.
-    #[error("its user is not below the public bound on users")]
+    /// The user is not below the bound on users, or the number to which the session has grown.
+    #[error("its user has no place in this session")]
     UnknownUser,
     /// The item is not in the universe.
     #[error("its item is not in the universe")]

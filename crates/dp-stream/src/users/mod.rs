@@ -2,6 +2,7 @@
 
 pub(crate) mod bad_event;
 mod by_user;
+mod dense;
 mod known;
 mod standing;
 mod table;
@@ -10,6 +11,7 @@ mod tail;
 use dp_mechanism::Touched;
 
 pub use bad_event::{BadEvent, BadEventKind};
+pub(crate) use dense::dense;
 pub(crate) use known::{KnownItems, Precedence};
 pub(crate) use standing::{Coins, Standing};
 

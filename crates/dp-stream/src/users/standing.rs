@@ -16,7 +16,6 @@ pub(crate) struct Standing {
     /// Reports that each user was in, or [`GONE`].
     pub(crate) charges: Vec<u8>,
     /// What mixes the items of each user, under [`ItemOrder::Spread`]; otherwise none.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) tags: Vec<u32>,
 }
 

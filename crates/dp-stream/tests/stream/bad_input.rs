@@ -146,7 +146,7 @@ fn bad_events_are_dropped_by_a_step_and_named_by_a_check() {
         (
             event(6, 1),
             BadEventKind::UnknownUser,
-            "event 4 of the batch would be dropped: its user is not below the public bound on users",
+            "event 4 of the batch would be dropped: its user has no place in this session",
         ),
         (
             event(1, 4),

@@ -78,6 +78,8 @@ fn damage_is_noticed() {
         assert!(message.contains("the monitor-state does not match its checksum"), "{message}");
     };
     assert_eq!(read(&in_order(&value)).ok(), read(&text).ok());
+    // Every field is there, for formats without names.
+    assert!(text.contains("\"tags\":[]"), "{text}");
     let message = read(&value.to_string()).expect_err("sorted by name").to_string();
     assert!(message.starts_with("`version` must come before `checksum`"), "{message}");
     refused(&|state| state["content"]["progress"]["next"] = 3.into());

@@ -525,7 +525,7 @@ pub(crate) fn plan_text(args: &ItemsArgs) -> Result<String, Error> {
     let ItemsSettings { items_per_user, within, clock, .. } = plan.settings();
     let _ = writeln!(
         text,
-        "{}\n\nOne pass over the log in each run; 100 bytes of memory for each user and each row of a new step.\n\
+        "{}\n\nOne pass over the log in each run; 250 bytes of memory for each user and 100 for each row of a new step.\n\
          {} steps, from {} to {}.\n{}\n\
          The same at other epsilons; error: of its number of users.\n\
          {:>8} {:>10} {:>10} {:>8} {:>6}  method",

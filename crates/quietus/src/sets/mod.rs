@@ -50,6 +50,8 @@ struct Met {
 
 /// Examples of unknown sets that a check shows.
 const EXAMPLES: usize = 10;
+/// As many as an [`Incidence`] takes.
+const MOST_PERSONS: u32 = 1 << 30;
 
 /// Reads who is in which set. Rows of a wrong shape, without a person or of no public set are left out; a row that is there twice counts once.
 fn read(args: &SetArgs, plan: &SetPlan, met: &mut Met) -> Result<Incidence, Error> {
@@ -72,8 +74,8 @@ fn read(args: &SetArgs, plan: &SetPlan, met: &mut Met) -> Result<Incidence, Erro
             continue;
         };
         met.used += 1;
-        // More persons than 2^32 share the last number, which a single one of them cannot bring about.
-        let next = u32::try_from(persons.len()).unwrap_or(u32::MAX);
+        // More persons than that share the last number: they do not fit into memory, and an error would depend on the last one of them.
+        let next = u32::try_from(persons.len()).unwrap_or(u32::MAX).min(MOST_PERSONS - 1);
         let person = match persons.get(&*name) {
             Some(person) => *person,
             None => *persons.entry(name.into()).or_insert(next),
@@ -81,7 +83,7 @@ fn read(args: &SetArgs, plan: &SetPlan, met: &mut Met) -> Result<Incidence, Erro
         pairs.push((person, set));
     }
     met.passed_over = rows.passed_over();
-    let persons = u32::try_from(persons.len()).unwrap_or(u32::MAX);
+    let persons = u32::try_from(persons.len()).unwrap_or(u32::MAX).min(MOST_PERSONS);
     Incidence::from_pairs(persons, plan.sets(), &pairs)
         .map_err(|error| Error::library("the sets", &error))
 }

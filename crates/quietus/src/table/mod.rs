@@ -276,9 +276,12 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// As [`text_or_none`](Self::text_or_none), but not empty.
+    /// As [`text_or_none`](Self::text_or_none), but neither empty nor "not a number" where the file holds numbers.
     pub fn name_or_none(&self, chosen: usize) -> Option<Cow<'_, str>> {
-        self.text_or_none(chosen).filter(|text| !text.is_empty())
+        match self.source.cell(chosen) {
+            Cell::Real(number) if number.is_nan() => None,
+            _ => self.text_or_none(chosen).filter(|text| !text.is_empty()),
+        }
     }
 
     /// A number; what is none, "not a number" included, is `None`. What a file holds as a number has no decimal mark.

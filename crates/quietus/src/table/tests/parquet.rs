@@ -7,6 +7,7 @@ use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int32Ty
 use parquet::file::properties::{WriterProperties, WriterVersion};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::Type;
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::fs::File;
 use std::path::Path;
@@ -119,9 +120,13 @@ fn whole_numbers_of_a_type_with_fractions_are_whole() {
     rows.choose(&["a"]).unwrap();
     let mut seen = Vec::new();
     while rows.advance().unwrap() {
-        seen.push(rows.whole_or_none(0));
+        seen.push((rows.whole_or_none(0), rows.name_or_none(0).map(Cow::into_owned)));
     }
-    assert_eq!(seen, [Some(2), None, None, Some(-3), None, None, Some(i64::MAX)]);
+    let (numbers, names): (Vec<_>, Vec<_>) = seen.into_iter().unzip();
+    assert_eq!(numbers, [Some(2), None, None, Some(-3), None, None, Some(i64::MAX)]);
+    // Nobody is called "not a number".
+    let are_names = names.iter().map(Option::is_some);
+    assert!(are_names.eq([true, false, true, true, false, true, true]), "{names:?}");
 }
 
 /// Over several row groups, pages and batches, with nulls and without.
