@@ -296,12 +296,14 @@ fn histograms_charge_nobody() {
 #[test]
 fn a_whole_stream_without_a_bound_has_a_place_for_everybody_in_it() {
     for item_order in [ItemOrder::ReportedFirst, ItemOrder::Spread] {
-        for (users, heavy) in [(49, false), (50, true)] {
+        for (bound, users, heavy) in
+            [(0, 49, false), (0, 50, true), (1, 50, false), (49, 50, false), (50, 50, true)]
+        {
             let settings = MonitorSettings { item_order, ..from(50) };
-            let plan = pure(shape(4, 0, 2), 30.0, 1, settings).expect("valid");
+            let plan = pure(shape(4, bound, 2), 30.0, 1, settings).expect("valid");
             let step: Vec<Event> = (0..users).map(|user| event(user, 3)).collect();
             let reports = plan.simulate(&[vec![], step], &mut rng(3)).expect("two steps").output;
-            assert_eq!(reports.len(), usize::from(heavy), "{reports:?}");
+            assert_eq!(reports.len(), usize::from(heavy), "{bound} {users}: {reports:?}");
         }
     }
 }
