@@ -250,10 +250,11 @@ pub fn bounded_range_optimal_delta(
     let most = Upper::new(eta).of_uses(k);
     let mut worst = Upper::new(if epsilon.get() < most.get() { LEAST } else { 0.0 });
     for l in 0..uses {
-        let t = within((epsilon.get() + (f64::from(l) + 1.0) * eta) / (k + 1.0), 0.0, eta);
-        // Masses of the losses t and t - eta under the first law.
+        let place = (epsilon.get() + (f64::from(l) + 1.0) * eta) / (k + 1.0);
+        let t = within(place, 0.0, eta);
+        // Masses of the losses t and t - eta under the first law. Next to eta the first is as small as what rounding has done to t, and a smaller t gives more.
         let whole = libm::expm1(-eta);
-        let high = libm::expm1(t - eta) / whole;
+        let high = libm::expm1(within(place - 8.0 * UNIT * place, 0.0, eta) - eta) / whole;
         let low = libm::exp(t - eta) * (libm::expm1(-t) / whole);
         if high <= 0.0 {
             // Without any loss.

@@ -207,6 +207,10 @@ impl<R: Hides> MapPlan<R> {
             let (name, got) = ("--k", k.to_string());
             return Err(Error::Setting { name, got, want: "1 to 1000 centres" });
         }
+        if let Some(person) = settings.person.as_ref().filter(|_| R::PUBLIC_SIZE) {
+            let want = "left out where the number of rows is public, as each of them is a point";
+            return Err(Error::Setting { name: "--person", got: format!("`{person}`"), want });
+        }
         let map = settings.relation.map(bounds, settings.records, settings.budget)?;
         let receipt = match settings.charged {
             None => map.receipt(),
@@ -259,7 +263,43 @@ impl<R: Hides> Algorithm for MapPlan<R> {
 
 #[cfg(test)]
 mod tests {
-    use super::{AddRemove, Hides, ReplaceOne, Within};
+    use super::{AddRemove, Axis, Hides, MapPlan, MapSettings, ReplaceOne, Unit, Within};
+    use dp_accounting::Budget;
+
+    /// Rows that are left out, as those of nobody, would change a number that is public.
+    #[test]
+    fn whose_row_it_is_is_not_asked_where_every_row_is_a_point() {
+        fn said<R: Hides>(relation: R, person: Option<&str>) -> Result<(), String> {
+            let plan = MapPlan::new(MapSettings {
+                axes: ["x", "y"]
+                    .map(|name| Axis { column: name.to_owned(), low: 0.0, high: 9.0 })
+                    .to_vec(),
+                unit: Unit::Km,
+                relation,
+                charged: None,
+                person: person.map(str::to_owned),
+                records: Some(90),
+                k: vec![3],
+                median: false,
+                budget: Budget::new(1.0, 1e-6).unwrap(),
+            });
+            plan.map(drop).map_err(|error| error.to_string())
+        }
+        assert_eq!(said(AddRemove, Some("who")), Ok(()));
+        for relation in
+            [said(ReplaceOne, Some("who")), said(Within::new(5.0).unwrap(), Some("who"))]
+        {
+            let error = relation.unwrap_err();
+            assert!(
+                error.contains("--person") && error.contains("each of them is a point"),
+                "{error}"
+            );
+        }
+        assert_eq!(
+            (said(ReplaceOne, None), said(Within::new(5.0).unwrap(), None)),
+            (Ok(()), Ok(()))
+        );
+    }
 
     #[test]
     fn every_relation_says_what_it_hides_and_what_not() {
