@@ -11,7 +11,9 @@ pub(crate) fn dense(steps: &[Vec<Event>]) -> (u32, Cow<'_, [Vec<Event>]>) {
     let places = |numbers: usize| u32::try_from(numbers).expect("events fit into memory");
     match users().max() {
         None => (0, steps.into()),
-        Some(last) if (last as usize) < users().count() => (last + 1, steps.into()),
+        Some(last) if last < u32::MAX && (last as usize) < users().count() => {
+            (last + 1, steps.into())
+        }
         Some(_) => {
             let mut all: Vec<u32> = users().collect();
             all.sort_unstable();
