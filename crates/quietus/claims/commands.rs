@@ -72,7 +72,8 @@ const GROUPS: [(&str, &str); 6] = [
     ),
 ];
 
-const CLUSTERS: [(&str, &str); 9] = [
+const CLUSTERS: [(&str, &str); 10] = [
+    ("cluster --range x=0,1 --range y=0,1 --delta 1e-6 --k 1 --outside 0.9 --simulations 2", "x,y"),
     ("cluster --range x=0,10 --delta 1e-6", "x,town"),
     ("cluster --range x=0,10 --delta 1e-6 --at-most 3 --outside 0.5 --person who", "x,who"),
     ("cluster --range x=0,10 --delta 1e-6 --k 1 --simulations 2", "x,town"),

@@ -279,6 +279,52 @@ mod tests {
         assert_eq!(settle().unwrap().unwrap(), newest);
     }
 
+    fn session_ledger(folder: &Path) -> (LedgerFile, Receipt<AddRemove>) {
+        let limit = Budget::new(1.0, 0.0).unwrap();
+        let path = folder.join("ledger");
+        let ledger = LedgerFile::create(&path, "log", AddRemove, limit, "id", &RealDisk).unwrap();
+        let spent = Step::spend("all steps", Loss::Pure { epsilon: Epsilon::new(0.7).unwrap() });
+        (ledger, Receipt::new("items", AddRemove, limit, spent))
+    }
+
+    fn wanted<'a>(from: &'a Standing, lease: &'a str, out: &'a str) -> Wanted<'a> {
+        Wanted { session: "mine", family: "items", plan: "plan", from, lease, out }
+    }
+
+    /// Of two that begin from one state, or from none, the second finds the lease of the first.
+    #[test]
+    fn nobody_draws_from_where_somebody_else_has_begun() {
+        let folder = tempfile::tempdir().unwrap();
+        let (ledger, receipt) = session_ledger(folder.path());
+        let from = &Standing::default();
+        let begins = ["one", "two"]
+            .map(|lease| ledger.lease(&wanted(from, lease, "out"), &receipt, &RealDisk).is_ok());
+        assert_eq!(begins, [true, false]);
+    }
+
+    /// The state of another lease is not what this one has drawn, and of a folder at work nothing is settled.
+    #[test]
+    fn a_lease_is_settled_by_its_own_state_in_a_folder_at_rest() {
+        let folder = tempfile::tempdir().unwrap();
+        let out = folder.path().join("out");
+        std::fs::create_dir(&out).unwrap();
+        let named = r#"{"release":"mine","family":"items","ledger":null,"plan":"plan"}"#;
+        std::fs::write(out.join(RELEASE), named).unwrap();
+        let (ledger, receipt) = session_ledger(folder.path());
+        let (from, name) = (&Standing::default(), out.to_str().unwrap());
+        ledger.lease(&wanted(from, "one", name), &receipt, &RealDisk).unwrap();
+        let settles = |lease: &str| {
+            let head = format!(r#"{{"session":"mine","generation":1,"lease":"{lease}"}}"#);
+            std::fs::write(out.join(STATE), head).unwrap();
+            ledger.settle("mine", None, &RealDisk).is_ok()
+        };
+        assert!(!settles("another"));
+        let at_work = lock(&out).unwrap();
+        assert!(!settles("one"));
+        drop(at_work);
+        assert!(settles("one"));
+    }
+
     /// Whoever only looks needs no right to write, and does not wait for others who look.
     #[test]
     fn of_several_that_look_nobody_waits() {

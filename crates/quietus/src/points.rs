@@ -182,6 +182,25 @@ mod tests {
     use crate::cluster::Axis;
     use clap::Parser;
 
+    #[test]
+    fn numbers_beyond_their_range_stop_at_its_ends() {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("p.csv");
+        std::fs::write(&path, "a,b\n-5,1\n99,2\n").unwrap();
+        let words = "quietus check cluster --k 2 --data FILE --range a=0,10 --epsilon 1";
+        let words = words.replace("FILE", path.to_str().unwrap());
+        let Command::Check { family: Family::Cluster(args) } =
+            Cli::try_parse_from(words.split(' ')).unwrap().command
+        else {
+            panic!("cluster")
+        };
+        let axes = [Axis { column: "a".to_owned(), low: 0.0, high: 10.0 }];
+        let (file, inwards) = (&args.file, Box::new(|_, number| number));
+        let rows = PointRows { file, axes: &axes, person: None, every_row: false, inwards };
+        let points = rows.keep(&mut Met::default()).unwrap();
+        assert!(points.view().rows().map(|point| point[0]).eq([0.0, 10.0]));
+    }
+
     /// Where every row is a point, one of a wrong shape has its place; and where not, none.
     #[test]
     fn rows_of_a_wrong_shape_keep_their_place() {

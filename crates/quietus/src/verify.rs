@@ -63,7 +63,7 @@ pub fn verify(folder: &Path, ledger: Option<&Path>) -> Result<String, Error> {
         return Err(refuse(format!("{RECEIPT} does not follow from {PLAN}")));
     }
     if named.family == FAMILY {
-        verify_state(folder, &plan, ledger).map_err(&refuse)?;
+        verify_state(folder, (&named, &plan), ledger).map_err(&refuse)?;
     }
     let mut said = format!(
         "{text}\n\nThe receipt follows from the plan and is within its budget; {RECEIPT} has every step.\n"

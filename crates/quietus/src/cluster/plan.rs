@@ -502,9 +502,10 @@ fn whole_rho(budget: Budget) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::{Axis, ClusterPlan, ClusterSettings, Clustered, Error, Method};
-    use dp_accounting::{AddRemove, Within};
+    use dp_accounting::{AddRemove, Epsilon, Within};
     use dp_cluster::Budget;
-    use dp_mechanism::Mechanism;
+    use dp_mechanism::{GeometricSum, Mechanism};
+    use std::num::NonZeroU64;
 
     fn asked(method: Method, delta: f64) -> ClusterSettings {
         let axis = |column: &str| Axis { column: column.to_owned(), low: 0.0, high: 10.0 };
@@ -600,6 +601,17 @@ mod tests {
         // A plan that was changed by hand is of the other relation, or of none.
         assert!(ClusterPlan::<AddRemove>::new(good).is_err());
         assert!(ClusterPlan::<Within>::new(asked(Method::PrivateKmeans, 1e-6)).is_err());
+    }
+
+    /// A record may be outside of every range, and changes the count of each.
+    #[test]
+    fn noise_of_what_is_outside_is_for_all_columns_at_once() {
+        let all = ClusterSettings { outside: Some(0.5), ..asked(Method::Lloyd, 0.0) };
+        let columns = NonZeroU64::new(all.axes.len() as u64).unwrap();
+        let noise = ClusterPlan::<AddRemove>::new(all).unwrap().outside_noise().unwrap();
+        let epsilon = Epsilon::new(0.5 * (1.0 - 1e-6)).unwrap();
+        let want = GeometricSum::new(epsilon, columns).unwrap();
+        assert!((noise.variance() / want.variance() - 1.0).abs() < 1e-9);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::{GroupPlan, Tally};
 use crate::error::Error;
 use crate::persons::{Persons, Whose};
 use crate::table::{Form, Rows, Secrecy};
-use crate::value::{Decimal, days, number};
+use crate::value::{Decimal, days};
 use std::path::PathBuf;
 
 /// A private file and how it is written.
@@ -82,8 +82,11 @@ pub fn read(
             Some(by) => rows.text_or_none(by).and_then(|name| plan.group(&name)),
         };
         let value = column.and_then(|column| {
-            let text = rows.text_or_none(column)?;
-            if settings.dates { days(&text) } else { number(&text, source.decimal) }
+            if settings.dates {
+                days(&rows.text_or_none(column)?)
+            } else {
+                rows.number_or_none(column, source.decimal)
+            }
         });
         let counted = plan.add(&mut tally, group, value);
         met(match (group, value, plan.grid()) {

@@ -428,11 +428,18 @@ pub(crate) fn recover(
 ///
 /// # Errors
 /// Says what does not.
-pub(crate) fn verify_state(folder: &Path, plan: &str, ledger: Option<&Path>) -> Result<(), String> {
+pub(crate) fn verify_state(
+    folder: &Path,
+    (named, plan): (&Named, &str),
+    ledger: Option<&Path>,
+) -> Result<(), String> {
     let plan: ItemsPlan = serde_json::from_str(plan).map_err(|error| error.to_string())?;
     let Ok(bytes) = std::fs::read(folder.join(STATE)) else { return Ok(()) };
     let state: State =
         serde_json::from_slice(&bytes).map_err(|error| format!("{STATE}: {error}"))?;
+    if (&state.session, &state.plan) != (&named.release, &named.plan) {
+        return Err(format!("{STATE} is of another session"));
+    }
     for (name, content) in public(&plan, &state).map_err(|error| error.to_string())? {
         if std::fs::read(folder.join(name)).ok() != Some(content) {
             return Err(format!("{name} does not follow from {STATE}"));

@@ -352,6 +352,27 @@ fn an_old_or_copied_state_does_not_go_on() {
     assert!(error.contains("a copy that was changed"), "{error}");
 }
 
+/// After a crash and a withdrawn lease there are two states of one generation, and what the other one has drawn would be drawn again.
+#[test]
+fn another_state_of_the_newest_generation_does_not_go_on() {
+    let home = stopped(1);
+    let path = home.state("out").join(STATE);
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replace("\"salt\":\"", "\"salt\":\"0")).unwrap();
+    let error = home.go("--out HOME/out --resume", &unsynced()).unwrap_err().to_string();
+    assert!(error.contains("a copy that was changed"), "{error}");
+}
+
+#[test]
+fn numbers_beyond_their_range_are_cut_in_sql_as_well() {
+    let Family::Cluster(args) = Home::new().family(&format!("{DPM} --no-ledger --explain-sql"))
+    else {
+        panic!("cluster")
+    };
+    let sql = crate::cluster::explain(&args, &unsynced()).unwrap();
+    assert!(sql.contains("LEAST(GREATEST(r0, "), "{sql}");
+}
+
 #[test]
 fn a_file_that_has_changed_between_two_passes_is_refused_before_a_draw() {
     let home = stopped(1);

@@ -3,6 +3,7 @@
 
 mod first_hour;
 mod found;
+mod guards;
 mod killed;
 mod maps;
 mod odd_rows;

@@ -2,6 +2,9 @@
 
 use super::super::{Form, Rows, Secrecy, TableError};
 use super::texts_of;
+use crate::cli::{Cli, Command};
+use crate::value::Decimal;
+use clap::Parser;
 use parquet::basic::{Compression, GzipLevel, LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
 use parquet::file::properties::{WriterProperties, WriterVersion};
@@ -120,6 +123,8 @@ fn whole_numbers_of_a_type_with_fractions_are_whole() {
     rows.choose(&["a"]).unwrap();
     let mut seen = Vec::new();
     while rows.advance().unwrap() {
+        let number = rows.number_or_none(0, Decimal::Point);
+        assert!(number.is_none_or(|number| !number.is_nan()));
         seen.push((rows.whole_or_none(0), rows.name_or_none(0).map(Cow::into_owned)));
     }
     let (numbers, names): (Vec<_>, Vec<_>) = seen.into_iter().unzip();
@@ -127,6 +132,23 @@ fn whole_numbers_of_a_type_with_fractions_are_whole() {
     // Nobody is called "not a number".
     let are_names = names.iter().map(Option::is_some);
     assert!(are_names.eq([true, false, true, true, false, true, true]), "{names:?}");
+}
+
+/// What a file holds as a number has no decimal mark, whatever text has.
+#[test]
+fn numbers_stored_as_numbers_count_whatever_the_decimal_mark() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.parquet");
+    write(&path, "a,b\n2.5,x\n3.5,x\n", &[Kind::Real, Kind::Text], 3);
+    for family in ["mean --of a --bounds 0,10", "histogram --of a --bounds 0,10 --bins 2"] {
+        let words = format!("quietus check {family} --epsilon 1 --decimal-comma --data");
+        let words = words.split(' ').chain([path.to_str().unwrap()]);
+        let Command::Check { family } = Cli::try_parse_from(words).unwrap().command else {
+            panic!("a check")
+        };
+        let said = crate::run::check(&family).unwrap();
+        assert!(said.contains("2  count"), "{said}");
+    }
 }
 
 /// Over several row groups, pages and batches, with nulls and without.
