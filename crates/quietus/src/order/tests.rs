@@ -232,9 +232,12 @@ fn a_folder_that_no_release_is_written_to_stays_whatever_a_ledger_says() {
         receipt,
     };
     ledger.intend(&receipt, intent, &RealDisk).unwrap();
+    // Nor is what stands by then where the release should have gone taken for it.
+    fs::create_dir(home.path("a")).unwrap();
+    fs::write(home.path("a").join("novel"), "").unwrap();
     let recovered = ledger.recover(&RealDisk).unwrap();
     assert_eq!((recovered[0].state, &recovered[0].removed), (State::Lost, &None));
-    assert!(precious.join("letter").exists());
+    assert!(precious.join("letter").exists() && home.path("a").join("novel").exists());
 }
 
 /// A disk that is full while a ledger is made leaves none that is in the way.

@@ -195,3 +195,24 @@ impl Algorithm for SetPlan {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Aim, SetPlan, SetSettings};
+    use approx::assert_abs_diff_eq;
+
+    /// By hand: `ln(3 * 10 / 0.05) / ln(1 + e) / (1 - 1 / e)` for three of ten sets, and with `ln(10 * 10 / 0.05)` for an order of all.
+    #[test]
+    fn what_a_choice_may_lose_counts_all_choices_and_those_who_take_no_part() {
+        for (aim, want) in [(Aim::Coverage(3), 7.7058), (Aim::Cover(None), 9.1562)] {
+            let plan = SetPlan::new(SetSettings {
+                aim,
+                person: "who".to_owned(),
+                column: "set".to_owned(),
+                sets: (0..10).map(|set| set.to_string()).collect(),
+                epsilon: 1.0,
+            });
+            assert_abs_diff_eq!(plan.unwrap().most_lost(), want, epsilon = 1e-3);
+        }
+    }
+}
