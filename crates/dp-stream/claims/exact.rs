@@ -5,7 +5,7 @@ use dp_audit::{Law, Window, exact_law};
 use dp_mechanism::{Mechanism, Source};
 use dp_stream::{Budget, Event, Method, MonitorPlan, Report};
 
-use crate::setup::{AllKept, built, pure, shape, stream, thresh_monitor};
+use crate::setup::{all_kept, built, pure, shape, stream, thresh_monitor};
 use dp_audit::harness::toys::{Side, for_each_one_more, pure_loss_of_one_more};
 use dp_audit::harness::{Effort, Found};
 
@@ -156,6 +156,6 @@ pub(crate) fn added_loss(
     let claimed = plan.loss_per_report() * f64::from(plan.limit().expect("charged"));
     let window = Window::new(0, plan.threshold());
     pure_loss_of_one_more(Side::Added, claimed, (1 << bits, others), |records| {
-        exact_law(window, |draws| run(records, &mut AllKept(draws)))
+        exact_law(window, |draws| run(records, &mut all_kept(draws)))
     })
 }

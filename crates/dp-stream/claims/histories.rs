@@ -8,7 +8,7 @@ use dp_audit::{Law, Progress, Window, exact_law_of_steps};
 use dp_mechanism::Mechanism;
 use dp_stream::{Budget, Event, Method, MonitorPlan, MonitorState};
 
-use crate::setup::{AllKept, built, shape};
+use crate::setup::{all_kept, built, shape};
 use crate::wire::wire;
 use dp_audit::harness::{Effort, Found};
 
@@ -52,7 +52,7 @@ fn law(plan: &MonitorPlan, present: bool) -> Law<State> {
     let k = u64::from(plan.limit().expect("charged"));
     let sessions: RefCell<BTreeMap<State, MonitorState>> = RefCell::default();
     let mut never = Never;
-    let start = plan.start_with(&mut AllKept(&mut never)).state();
+    let start = plan.start_with(&mut all_kept(&mut never)).state();
     sessions.borrow_mut().insert((0, 0, 0), start);
     let events = if present { vec![Event { user: 0, item: 0 }] } else { Vec::new() };
     let window = Window::new(0, plan.threshold().max(1));

@@ -9,7 +9,7 @@ use dp_stream::{
     Universe,
 };
 
-use crate::setup::{FIRST_TAG, TwoTags, pure};
+use crate::setup::{FIRST_TAG, pure, two_tags};
 
 const EPSILON: f64 = 0.7;
 const STEPS: usize = 2;
@@ -30,7 +30,7 @@ pub(crate) fn as_they_come(effort: Effort) -> Found {
 
 /// The same for the first so many.
 pub(crate) fn with_bound(effort: Effort, most: u32) -> Found {
-    added(effort, |people, plan, source| run((people, most), plan, &mut TwoTags(source)))
+    added(effort, |people, plan, source| run((people, most), plan, &mut two_tags(source)))
 }
 
 /// The same, with secret tags, or with the numbers of users for them.
@@ -39,7 +39,7 @@ pub(crate) fn by_number(effort: Effort, by_number: bool) -> Found {
         if by_number {
             run((people, u32::MAX), plan, &mut Numbered { source, users: 0 })
         } else {
-            run((people, u32::MAX), plan, &mut TwoTags(source))
+            run((people, u32::MAX), plan, &mut two_tags(source))
         }
     })
 }

@@ -79,65 +79,52 @@ pub(crate) fn one_user_more<'a>() -> Neighbours<'a, Vec<Vec<Event>>> {
 /// Under this secret tag and the next one, two items have different orders, in the first step and in the second.
 pub(crate) const FIRST_TAG: i64 = 2;
 
+/// Answers some draws itself, and has all others from a source.
+pub(crate) struct Answering<'a> {
+    source: &'a mut dyn Source,
+    answer: fn(&mut dyn Source, Law<'_>) -> i64,
+}
+
 /// Gives users one of these two secret tags instead of one of nearly 2^32.
-pub(crate) struct TwoTags<'a>(pub(crate) &'a mut dyn Source);
-
-impl Source for TwoTags<'_> {
-    fn promised(&mut self, relation: Option<AnyRelation>) {
-        self.0.promised(relation);
-    }
-
-    fn charged(&mut self, loss: Option<Loss>) {
-        self.0.charged(loss);
-    }
-
-    fn draw(&mut self, law: Law<'_>) -> i64 {
-        match law {
-            Law::SparseChoice { scores, rate } if scores.candidates() == u64::from(u32::MAX) => {
-                let scores = &SparseScores::new(2, []);
-                FIRST_TAG + self.0.draw(Law::SparseChoice { scores, rate })
-            }
-            other => self.0.draw(other),
+pub(crate) fn two_tags(source: &mut dyn Source) -> Answering<'_> {
+    let answer = |source: &mut dyn Source, law: Law<'_>| match law {
+        Law::SparseChoice { scores, rate } if scores.candidates() == u64::from(u32::MAX) => {
+            let scores = &SparseScores::new(2, []);
+            FIRST_TAG + source.draw(Law::SparseChoice { scores, rate })
         }
-    }
-
-    fn noisy_vector(&mut self, values: &mut [i64], noise: DiscreteGaussian) {
-        self.0.noisy_vector(values, noise);
-    }
-
-    fn noisy_max(&mut self, scores: &[i64], noise: Geometric) -> (usize, i64) {
-        self.0.noisy_max(scores, noise)
-    }
-
-    fn reports(
-        &mut self,
-        touched: Touched<'_>,
-        steps: u64,
-        threshold: i64,
-        law: &ThresholdReports,
-    ) -> Vec<Reported> {
-        self.0.reports(touched, steps, threshold, law)
-    }
+        other => source.draw(other),
+    };
+    Answering { source, answer }
 }
 
 /// Answers every secret coin with yes: the mechanism on its sample.
-pub(crate) struct AllKept<'a>(pub(crate) &'a mut dyn Source);
+pub(crate) fn all_kept(source: &mut dyn Source) -> Answering<'_> {
+    let answer = |source: &mut dyn Source, law: Law<'_>| match law {
+        Law::Keep { .. } => 1,
+        other => source.draw(other),
+    };
+    Answering { source, answer }
+}
 
-impl Source for AllKept<'_> {
+impl Source for Answering<'_> {
     fn promised(&mut self, relation: Option<AnyRelation>) {
-        self.0.promised(relation);
+        self.source.promised(relation);
+    }
+
+    fn charged(&mut self, loss: Option<Loss>) {
+        self.source.charged(loss);
     }
 
     fn draw(&mut self, law: Law<'_>) -> i64 {
-        if matches!(law, Law::Keep { .. }) { 1 } else { self.0.draw(law) }
+        (self.answer)(&mut *self.source, law)
     }
 
     fn noisy_vector(&mut self, values: &mut [i64], noise: DiscreteGaussian) {
-        self.0.noisy_vector(values, noise);
+        self.source.noisy_vector(values, noise);
     }
 
     fn noisy_max(&mut self, scores: &[i64], noise: Geometric) -> (usize, i64) {
-        self.0.noisy_max(scores, noise)
+        self.source.noisy_max(scores, noise)
     }
 
     fn reports(
@@ -147,6 +134,6 @@ impl Source for AllKept<'_> {
         threshold: i64,
         law: &ThresholdReports,
     ) -> Vec<Reported> {
-        self.0.reports(touched, steps, threshold, law)
+        self.source.reports(touched, steps, threshold, law)
     }
 }

@@ -5,7 +5,7 @@ use dp_mechanism::{Mechanism, SecureSource, Source};
 use dp_stream::{Event, MonitorPlan};
 use rand::RngExt;
 
-use crate::setup::{AllKept, one_user_more, shape, thresh_monitor};
+use crate::setup::{all_kept, one_user_more, shape, thresh_monitor};
 use dp_audit::harness::{Effort, Found};
 
 /// Random streams with one user more, who shows what is heavy: what the reports that were made cost,
@@ -26,7 +26,7 @@ pub(crate) fn kept_user(effort: Effort) -> Found {
             events.extend((0..3).map(|_| event(11)));
         }
         let run = |data: &Vec<Vec<Event>>, draws: &mut dyn Source| {
-            plan.replay(data, &mut AllKept(draws)).0
+            plan.replay(data, &mut all_kept(draws)).0
         };
         let comparison =
             compare(&one_user_more(), run, &with, &without, &mut SecureSource::new(&mut rng));

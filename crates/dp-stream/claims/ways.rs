@@ -12,7 +12,7 @@ use dp_stream::{
     MonitorSettings, Report, Shard, ShardState, Threshold,
 };
 
-use crate::setup::{TwoTags, claimed_delta, shape, stream};
+use crate::setup::{claimed_delta, shape, stream, two_tags};
 use crate::wire::wire;
 
 /// How a stream is put through a session.
@@ -385,7 +385,7 @@ pub(crate) fn admission(effort: Effort) -> Found {
                     let name = (method, order, way, sizes, items, steps, k);
                     seen(&mut found, &plan, (items, others), &name, |data| {
                         exact_law(window, |source| {
-                            let source = &mut TwoTags(source);
+                            let source = &mut two_tags(source);
                             sizes.run(source, |source| run(way, &plan, data, source))
                         })
                     });

@@ -41,6 +41,7 @@
 //!   exchange [`ShardCounts`] and [`Decision`]s.
 //! - [`advise`]: which of the methods that can run finds the smallest counts. [`advise_settings`]: reports per user, items per step
 //!   and threshold for an item of so many users that should be found in so many steps.
+//! - [`Monitor::grow_to`]: users who come by name, as many as come.
 //!
 //! # What is not protected
 //! The time that a step takes and the memory that it needs depend on its events. States and counts

@@ -223,6 +223,18 @@ mod tests {
     use crate::session::STATE;
     use dp_accounting::{AddRemove, Budget, Epsilon, Loss, Step};
 
+    fn session_ledger(folder: &Path) -> (LedgerFile, Receipt<AddRemove>) {
+        let limit = Budget::new(1.0, 0.0).unwrap();
+        let path = folder.join("ledger");
+        let ledger = LedgerFile::create(&path, "log", AddRemove, limit, "id", &RealDisk).unwrap();
+        let spent = Step::spend("all steps", Loss::Pure { epsilon: Epsilon::new(0.7).unwrap() });
+        (ledger, Receipt::new("items", AddRemove, limit, spent))
+    }
+
+    fn wanted<'a>(from: &'a Standing, lease: &'a str, out: &'a str) -> Wanted<'a> {
+        Wanted { session: "mine", family: "items", plan: "plan", from, lease, out }
+    }
+
     /// Each of two sessions asked whether its receipt fits before the other began: the second of them is asked again.
     #[test]
     fn of_two_sessions_that_fit_by_themselves_one_begins() {
@@ -252,11 +264,7 @@ mod tests {
         std::fs::create_dir(&out).unwrap();
         let named = r#"{"release":"mine","family":"items","ledger":null,"plan":"plan"}"#;
         std::fs::write(out.join(RELEASE), named).unwrap();
-        let limit = Budget::new(1.0, 0.0).unwrap();
-        let path = folder.path().join("ledger");
-        let ledger = LedgerFile::create(&path, "log", AddRemove, limit, "id", &RealDisk).unwrap();
-        let spent = Step::spend("all steps", Loss::Pure { epsilon: Epsilon::new(0.7).unwrap() });
-        let receipt = Receipt::new("items", AddRemove, limit, spent);
+        let (ledger, receipt) = session_ledger(folder.path());
         let begin = |from: &Standing, plan: &str, lease: &str| {
             let (session, family, out) = ("mine", "items", out.to_str().unwrap());
             let wanted = Wanted { session, family, plan, from, lease, out };
@@ -277,18 +285,6 @@ mod tests {
         assert!(settle().is_err(), "the ledger does not name this state");
         put(5);
         assert_eq!(settle().unwrap().unwrap(), newest);
-    }
-
-    fn session_ledger(folder: &Path) -> (LedgerFile, Receipt<AddRemove>) {
-        let limit = Budget::new(1.0, 0.0).unwrap();
-        let path = folder.join("ledger");
-        let ledger = LedgerFile::create(&path, "log", AddRemove, limit, "id", &RealDisk).unwrap();
-        let spent = Step::spend("all steps", Loss::Pure { epsilon: Epsilon::new(0.7).unwrap() });
-        (ledger, Receipt::new("items", AddRemove, limit, spent))
-    }
-
-    fn wanted<'a>(from: &'a Standing, lease: &'a str, out: &'a str) -> Wanted<'a> {
-        Wanted { session: "mine", family: "items", plan: "plan", from, lease, out }
     }
 
     /// Of two that begin from one state, or from none, the second finds the lease of the first.

@@ -178,24 +178,33 @@ impl PointRows<'_> {
 #[cfg(test)]
 mod tests {
     use super::{Met, PointRows};
-    use crate::cli::{Cli, Command, Family};
+    use crate::cli::{Cli, ClusterArgs, Command, Family};
     use crate::cluster::Axis;
     use clap::Parser;
+    use tempfile::TempDir;
+
+    /// A file with this in it, in a folder that lasts, and what is said to have it checked.
+    fn checked(text: &str) -> (TempDir, ClusterArgs) {
+        let home = tempfile::tempdir().unwrap();
+        let path = home.path().join("p.csv");
+        std::fs::write(&path, text).unwrap();
+        let words = "quietus check cluster --k 2 --data FILE --range a=0,10 --epsilon 1";
+        let words = words.replace("FILE", path.to_str().unwrap());
+        match Cli::try_parse_from(words.split(' ')).unwrap().command {
+            Command::Check { family: Family::Cluster(args) } => (home, args),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn axis(column: &str) -> Axis {
+        Axis { column: column.to_owned(), low: 0.0, high: 10.0 }
+    }
 
     #[test]
     fn numbers_beyond_their_range_stop_at_its_ends() {
-        let home = tempfile::tempdir().unwrap();
-        let path = home.path().join("p.csv");
-        std::fs::write(&path, "a,b\n-5,1\n99,2\n").unwrap();
-        let words = "quietus check cluster --k 2 --data FILE --range a=0,10 --epsilon 1";
-        let words = words.replace("FILE", path.to_str().unwrap());
-        let Command::Check { family: Family::Cluster(args) } =
-            Cli::try_parse_from(words.split(' ')).unwrap().command
-        else {
-            panic!("cluster")
-        };
-        let axes = [Axis { column: "a".to_owned(), low: 0.0, high: 10.0 }];
-        let (file, inwards) = (&args.file, Box::new(|_, number| number));
+        let (_home, args) = checked("a,b\n-5,1\n99,2\n");
+        let (file, axes) = (&args.file, [axis("a")]);
+        let inwards = Box::new(|_, number| number);
         let rows = PointRows { file, axes: &axes, person: None, every_row: false, inwards };
         let points = rows.keep(&mut Met::default()).unwrap();
         assert!(points.view().rows().map(|point| point[0]).eq([0.0, 10.0]));
@@ -204,17 +213,7 @@ mod tests {
     /// Where every row is a point, one of a wrong shape has its place; and where not, none.
     #[test]
     fn rows_of_a_wrong_shape_keep_their_place() {
-        let home = tempfile::tempdir().unwrap();
-        let path = home.path().join("p.csv");
-        std::fs::write(&path, "a,b\n0,1\n5\n2,x\n3,9\n1,2,3\n9,9,9\n4,4\n7\n").unwrap();
-        let words = "quietus check cluster --k 2 --data FILE --range a=0,10 --epsilon 1";
-        let words = words.replace("FILE", path.to_str().unwrap());
-        let Command::Check { family: Family::Cluster(args) } =
-            Cli::try_parse_from(words.split(' ')).unwrap().command
-        else {
-            panic!("cluster")
-        };
-        let axis = |column: &str| Axis { column: column.to_owned(), low: 0.0, high: 10.0 };
+        let (_home, args) = checked("a,b\n0,1\n5\n2,x\n3,9\n1,2,3\n9,9,9\n4,4\n7\n");
         let (middle, axes) = ([5.0, 5.0], [axis("a"), axis("b")]);
         let kept = |every_row: bool| {
             let inwards = Box::new(|_, number| number);

@@ -12,7 +12,7 @@ use dp_stream::{
 };
 
 use crate::exact::added_loss;
-use crate::setup::{TwoTags, pure, shape, stream, thresh_monitor};
+use crate::setup::{pure, shape, stream, thresh_monitor, two_tags};
 use crate::wire::wire;
 use dp_audit::harness::toys::{Side, pure_loss_of_one_more};
 use dp_audit::harness::{Effort, Found, MutantCheck, MutantCode};
@@ -314,6 +314,6 @@ fn spread(_: Effort, one_generator: bool) -> Found {
             };
             data[0] = data[0].iter().copied().filter(preferred).collect();
         }
-        plan.replay(&data, &mut TwoTags(draws)).0
+        plan.replay(&data, &mut two_tags(draws)).0
     })
 }
