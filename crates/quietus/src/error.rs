@@ -132,6 +132,18 @@ impl Error {
     pub fn library<E: fmt::Display + ?Sized>(what: &'static str, error: &E) -> Self {
         Self::Library { what, reason: error.to_string() }
     }
+
+    /// What the program ends with when a release is there and is not all that it should be.
+    pub const INCOMPLETE: u8 = 3;
+
+    /// What the program ends with: 1, or [`INCOMPLETE`](Self::INCOMPLETE).
+    #[must_use]
+    pub fn code(&self) -> u8 {
+        match self {
+            Self::Released { .. } => Self::INCOMPLETE,
+            _ => 1,
+        }
+    }
 }
 
 fn what_is_there(release: bool) -> &'static str {

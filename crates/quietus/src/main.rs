@@ -16,10 +16,7 @@ fn main() -> ExitCode {
         Ok(code) => code,
         Err(error) => {
             let _ = writeln!(io::stderr(), "error: {error}");
-            match error {
-                Error::Released { .. } => ExitCode::from(3),
-                _ => ExitCode::FAILURE,
-            }
+            ExitCode::from(error.code())
         }
     }
 }
@@ -31,7 +28,7 @@ fn run(command: Command) -> Result<ExitCode, Error> {
             // The release is there, whether or not somebody still listens.
             let _ = write!(io::stdout(), "{}", said.text);
             let _ = write!(io::stderr(), "{}", said.aside);
-            return Ok(if said.unproved { ExitCode::from(3) } else { ExitCode::SUCCESS });
+            return Ok(ExitCode::from(said.code()));
         }
         Command::Check { family } => check(&family)?,
         Command::Plan { family } => plan(&family)?,

@@ -39,6 +39,14 @@ pub struct Said {
     pub unproved: bool,
 }
 
+impl Said {
+    /// What the program ends with: 0, or [`Error::INCOMPLETE`].
+    #[must_use]
+    pub fn code(&self) -> u8 {
+        if self.unproved { Error::INCOMPLETE } else { 0 }
+    }
+}
+
 /// What is printed before anything that a check says.
 pub const PRIVATE: &str = "PRIVATE: what follows is exact and about the people in the file. Show it to nobody who may not see the file.\n";
 

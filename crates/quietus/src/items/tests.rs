@@ -44,12 +44,12 @@ impl Home {
         };
         let rows: String = (0..240).map(row).collect();
         fs::write(home.path("log.csv"), format!("who,what,when\n{rows}")).unwrap();
-        home.ledger("data");
+        home.ledger("data", 5);
         home
     }
 
-    fn ledger(&self, name: &str) {
-        let words = "quietus ledger new FILE --dataset log --epsilon 5";
+    fn ledger(&self, name: &str, epsilon: u32) {
+        let words = format!("quietus ledger new FILE --dataset log --epsilon {epsilon}");
         let words = words.replace("FILE", self.path(&format!("{name}.ledger")).to_str().unwrap());
         match Cli::try_parse_from(words.split(' ')).unwrap().command {
             Command::Ledger { command } => ledger(&command, &unsynced()).unwrap(),
@@ -93,6 +93,20 @@ impl Home {
     fn recover(&self) -> String {
         let command = crate::cli::LedgerCommand::Recover { file: self.path("data.ledger") };
         ledger(&command, &unsynced()).unwrap()
+    }
+
+    /// Step 1 is drawn and its state on the disk, under a lease that is still open.
+    fn die_before_the_ledger_knows(&self) {
+        for at in 0.. {
+            let disk = FailingDisk::new(at, Fault::Death);
+            let _ = self.go(2, &disk);
+            let open = matches!(self.entries().last(), Some(Entry::Lease { .. }));
+            let state = fs::read_to_string(self.path("out").join(STATE)).unwrap();
+            if open && state.contains("\"next\":2") {
+                break;
+            }
+            assert!(disk.failed(), "there is such a moment");
+        }
     }
 
     /// All public files but for the random name, and how many steps they know.
@@ -323,16 +337,7 @@ fn a_copy_does_not_take_the_place_of_one_whose_run_has_died() {
     let home = Home::new();
     home.go(1, &unsynced()).unwrap();
     copy(&home.path("out"), &home.path("copy"));
-    for at in 0.. {
-        let disk = FailingDisk::new(at, Fault::Death);
-        let _ = home.go(2, &disk);
-        let open = matches!(home.entries().last(), Some(Entry::Lease { .. }));
-        if open && fs::read_to_string(home.path("out").join(STATE)).unwrap().contains("\"next\":2")
-        {
-            break;
-        }
-        assert!(disk.failed(), "there is such a moment");
-    }
+    home.die_before_the_ledger_knows();
     fs::rename(home.path("out"), home.path("away")).unwrap();
     let on_copy = || home.run("--ledger HOME/data.ledger --out HOME/copy", 2, &unsynced());
     let error = on_copy().unwrap_err().to_string();
@@ -345,12 +350,33 @@ fn a_copy_does_not_take_the_place_of_one_whose_run_has_died() {
     home.whole();
 }
 
+/// It is whole, and not what the ledger asks for.
+#[test]
+fn a_session_in_the_folder_of_another_is_not_taken_for_it() {
+    let home = Home::new();
+    fs::remove_file(home.path("data.ledger")).unwrap();
+    home.ledger("data", 10);
+    home.run("--ledger HOME/data.ledger --out HOME/two", 3, &unsynced()).unwrap();
+    home.go(1, &unsynced()).unwrap();
+    home.die_before_the_ledger_knows();
+    let exchange = || {
+        for [from, to] in [["out", "away"], ["two", "out"], ["away", "two"]] {
+            fs::rename(home.path(from), home.path(to)).unwrap();
+        }
+    };
+    exchange();
+    let said = home.recover();
+    assert!(said.contains("left alone") && said.contains("holds another session"), "{said}");
+    exchange();
+    assert!(home.recover().contains("is whole, after 2 runs"));
+}
+
 #[test]
 fn another_plan_ledger_or_folder_is_refused_and_so_is_a_second_process() {
     let home = Home::new();
     home.go(1, &unsynced()).unwrap();
     let refused = |more: &str| home.run(more, 2, &unsynced()).unwrap_err().to_string();
-    home.ledger("other");
+    home.ledger("other", 5);
     let error = refused("--ledger HOME/other.ledger --out HOME/out");
     assert!(error.contains("another ledger"), "{error}");
     let error = refused("--ledger HOME/data.ledger --out HOME/out --items-per-step 2");

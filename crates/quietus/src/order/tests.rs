@@ -156,6 +156,9 @@ fn whatever_call_fails_or_is_the_last_nothing_is_lost_or_uncounted() {
             // Whoever reads of an error knows whether there is a release.
             let released = matches!(&result, Err(Error::Released { ledger: true, .. }));
             assert_eq!(released, result.is_err() && out.exists(), "{fault:?} {at}: {result:?}");
+            if let Err(error) = &result {
+                assert_eq!(error.code(), if released { 3 } else { 1 }, "{error}");
+            }
 
             // The next run works, and what is left over goes.
             home.release("next", &RealDisk, &Cell::default()).unwrap();
