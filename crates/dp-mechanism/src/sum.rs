@@ -111,7 +111,7 @@ impl GaussianSum {
         let source = draws.charge(self.loss);
         match self.shape {
             Shape::Rounded => {
-                let noise = RoundedGaussian::new(variance).expect("positive, below 2^94");
+                let noise = RoundedGaussian::new(variance).expect("positive");
                 for value in &mut sum {
                     *value = source.noisy(*value, Noise::Rounded(noise));
                 }

@@ -53,12 +53,4 @@ pub enum NoiseError {
         /// How many there are.
         got: u128,
     },
-    /// Rounded normal noise is made at a larger variance, which has to be held as well.
-    #[error("the variance {got} times 4^{power} must be a ratio of parts below 2^96")]
-    VarianceTooLong {
-        /// The variance.
-        got: Ratio,
-        /// How often it is taken times four.
-        power: u32,
-    },
 }

@@ -51,6 +51,7 @@ struct Readme;
 
 mod bernoulli;
 mod bits;
+mod blocks;
 mod choice;
 mod digits;
 mod error;
@@ -102,3 +103,6 @@ extern crate self as dp_noise;
 #[path = "../tests/noise/exact.rs"]
 #[allow(dead_code, reason = "the proofs in tests/noise use more of it than the unit tests")]
 mod exact;
+#[cfg(test)]
+#[path = "../tests/noise/rounded_law.rs"]
+mod rounded_law;

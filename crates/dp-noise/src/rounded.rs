@@ -2,9 +2,9 @@
 
 use std::num::NonZero;
 
-use crate::gaussian::Thinning;
+use crate::blocks::Blocks;
 use crate::poisson::poisson;
-use crate::{Bits, Geometric, NoiseError, Ratio, bernoulli};
+use crate::{Bits, NoiseError, Ratio, bernoulli};
 
 /// `round(N)` for `N` from the continuous normal law of mean 0 and rational variance `v`:
 /// `Pr[Z = z] = Phi((z + 1/2) / sqrt(v)) - Phi((z - 1/2) / sqrt(v))`.
@@ -16,7 +16,7 @@ use crate::{Bits, Geometric, NoiseError, Ratio, bernoulli};
 /// `E[Z] = 0`, and `Var[Z] = v + 1/12` within `1e-7` from `v = 1` on: `N` and the rounding.
 ///
 /// # Complexity
-/// About 10 words on average, whatever the variance. Construction costs two divisions. Not
+/// About 4 words on average, whatever the variance. Construction costs a root and two divisions. Not
 /// timing-safe.
 ///
 /// # Precision
@@ -28,50 +28,51 @@ use crate::{Bits, Geometric, NoiseError, Ratio, bernoulli};
 /// cell lies on one side of each half-integer. In units of a cell the variance is `w = g^2 v`, and
 /// `|N|` lies in cell `j` with probability in proportion to
 /// `exp(-j^2 / 2w) A_j`, where `A_j` is the mean of `exp(-(2j s + s^2) / 2w)` over `s` in `[0, 1]`.
-/// The first factor is that of [`DiscreteGaussian`](crate::DiscreteGaussian), from the same
-/// proposal. The second is a coin with rational probabilities only. Throw marks, uniform on
+/// The first factor comes from a table of blocks of cells, which is the same for all variances. The second is a coin with rational probabilities only. Throw marks, uniform on
 /// `[0, 1]`, in Poisson numbers: single ones with mean `2j / 2w`, pairs with mean `1 / 2w`. No
 /// single mark lies below `s` with probability `exp(-2j s / 2w)`, and of no pair both lie below `s` with
 /// probability `exp(-s^2 / 2w)`. So `A_j` is the probability that neither happens for a uniform
-/// `s`, and for that only the order of `s` and the marks counts, which is a random permutation.
+/// `s`, and for that only the order of `s` and the marks counts, which is a random permutation. With a thousand cells to a standard deviation there are hardly ever any marks.
 ///
 /// # Source
-/// For exact normal deviates by lazily drawn digits: Karney (2016). Proposal and first factor:
-/// Canonne, Kamath, Steinke (2020), Algorithm 3. The marks in place of digits are our own.
+/// For exact normal deviates by lazily drawn digits: Karney (2016). The blocks, and the marks in place of digits, are our own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RoundedGaussian {
     variance: Ratio,
     /// `log2(g)`.
     splits: u32,
-    proposal: Geometric,
-    /// At the variance `w`.
-    thinning: Thinning,
+    /// `2w = twice / denominator`.
+    twice: NonZero<u128>,
+    denominator: u128,
+    blocks: Blocks,
 }
 
 impl RoundedGaussian {
-    /// With at least 4 cells to a standard deviation few marks are thrown, and most proposals stay.
-    const LEAST_FINE_VARIANCE: u128 = 16;
+    /// With at least `2^10` cells to a standard deviation, a block has 64 cells or more: then one more hardly makes it longer than it need be.
+    const FINE_VARIANCE: u128 = 1 << 20;
 
     /// Rounded normal noise with exactly the variance `v` before rounding.
     ///
     /// # Errors
-    /// If `v` is zero, and if `4v`, or from `v = 16` downwards the first `4^i v` that is at
-    /// least 64, has parts that no [`Ratio`] holds.
+    /// If `v` is zero.
     pub fn new(variance: Ratio) -> Result<Self, NoiseError> {
+        Self::with_cells(variance, Self::FINE_VARIANCE)
+    }
+
+    /// With at least so large a variance in cells.
+    fn with_cells(variance: Ratio, least: u128) -> Result<Self, NoiseError> {
         let (mut a, b) = (variance.numerator(), variance.denominator().get());
-        if a == 0 {
-            return Err(NoiseError::Zero { what: "variance" });
-        }
         let mut splits = 0;
-        // Below 2^98 after one round, and after more below 4 * 64 * 2^96.
-        while splits == 0 || a / Self::LEAST_FINE_VARIANCE < b {
+        // Below `2^98` after one round, and after more below `4 least b`, which is below `2^118`.
+        let twice = loop {
             a <<= 2;
             splits += 1;
-        }
-        let too_long = |_| NoiseError::VarianceTooLong { got: variance, power: splits };
-        let thinning = Thinning::new(Ratio::new(a, b).map_err(too_long)?)?;
-        let proposal = Geometric::new(Ratio::new(thinning.scale(), 1)?)?;
-        Ok(Self { variance, splits, proposal, thinning })
+            let twice = NonZero::new(2 * a).ok_or(NoiseError::Zero { what: "variance" })?;
+            if a / least >= b {
+                break twice;
+            }
+        };
+        Ok(Self { variance, splits, twice, denominator: b, blocks: Blocks::new(a, b) })
     }
 
     /// The variance `v` before rounding.
@@ -82,32 +83,26 @@ impl RoundedGaussian {
     /// One draw.
     #[inline]
     pub fn sample<B: Bits + ?Sized>(self, bits: &mut B) -> i128 {
-        let negative = bernoulli(bits, 1, NonZero::new(2).expect("not zero"));
-        let cell = bits.retry(|bits| {
-            let cell = self.proposal.sample(bits);
-            (self.thinning.accept(bits, cell) && self.keep(bits, cell)).then_some(cell)
-        });
-        // The nearest integer to every point of the cell. A proposal of 2^127 would take more than
-        // 2^60 successes of exp(-1) in a row.
-        let nearest = (cell >> (self.splits - 1)).div_ceil(2);
-        let magnitude = i128::try_from(nearest).unwrap_or(i128::MAX);
-        if negative { -magnitude } else { magnitude }
+        bits.retry(|bits| {
+            let (negative, cell) = self.blocks.propose(bits)?;
+            // The nearest integer to every point of the cell. A cell of 2^127 would take a block of more than 2^75.
+            let nearest = (cell >> (self.splits - 1)).div_ceil(2);
+            let magnitude = i128::try_from(nearest).unwrap_or(i128::MAX);
+            self.keep(bits, cell).then_some(if negative { -magnitude } else { magnitude })
+        })
     }
 
     /// True with the probability `A_j` for the cell `j`.
     #[inline]
-    fn keep<B: Bits + ?Sized>(self, bits: &mut B, cell: u128) -> bool {
+    fn keep<B: Bits + ?Sized>(&self, bits: &mut B, cell: u128) -> bool {
         bits.retry(|bits| Some(self.no_mark_below(bits, cell)))
     }
 
     #[inline]
-    fn no_mark_below<B: Bits + ?Sized>(self, bits: &mut B, cell: u128) -> bool {
-        let fine = self.thinning.variance();
-        // Cells where these overflow pass the first factor with probability below exp(-2^60).
+    fn no_mark_below<B: Bits + ?Sized>(&self, bits: &mut B, cell: u128) -> bool {
+        // Cells where these overflow are proposed with probability below exp(-2^20).
         let odd = cell.saturating_mul(2).saturating_add(1);
-        let mean = odd.saturating_mul(fine.denominator().get());
-        let twice = NonZero::new(2 * fine.numerator()).expect("a positive variance");
-        let thrown = poisson(bits, mean, twice);
+        let thrown = poisson(bits, odd.saturating_mul(self.denominator), self.twice);
         if thrown == 0 {
             return true;
         }
@@ -135,7 +130,9 @@ fn first_of_its_pairs<B: Bits + ?Sized>(bits: &mut B, thrown: u64, pairs: u64) -
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::DiscreteGaussian;
     use crate::exact::{Interval, ONE, Tape, enumerate};
+    use crate::rounded_law::rounded_law;
 
     /// By definition: over all sets of marks that may come before `s`, each as likely as any other of its size.
     fn truth(singles: u32, pairs: u32) -> Interval {
@@ -168,5 +165,50 @@ mod tests {
                 "{singles} {pairs}"
             );
         }
+    }
+
+    /// Whether every value that enumeration finds has its probability, down to `2^-8`: its parts are enumerated deeper, each for itself.
+    fn agrees<const W: u32>(
+        sampler: impl Fn(&mut Tape<W>) -> i128,
+        law: impl Fn(i128) -> Interval,
+    ) -> bool {
+        let found = enumerate(18, sampler);
+        assert!(found.unresolved <= ONE >> 8, "{:e}", found.unresolved_share());
+        found.found.iter().all(|(&z, &mass)| {
+            let p = law(z);
+            mass <= p.high && p.low <= mass + found.unresolved
+        })
+    }
+
+    /// With so few cells that a block has one or two.
+    fn coarse(a: u128, b: u128) -> RoundedGaussian {
+        RoundedGaussian::with_cells(Ratio::new(a, b).expect("valid"), 144).expect("positive")
+    }
+
+    /// Of one to eight integers to a standard deviation.
+    #[test]
+    fn rounded_noise_has_its_law() {
+        for (a, b, length) in [(9, 1, 1), (9, 4, 1), (65, 1, 2)] {
+            let noise = coarse(a, b);
+            assert_eq!(noise.blocks.length(), length, "{a}/{b}");
+            let law = rounded_law(a, b);
+            assert!(agrees(|tape: &mut Tape<3>| noise.sample(tape), law), "{a}/{b}");
+        }
+        let (noise, law) = (coarse(1, 1), rounded_law(1, 1));
+        assert!(agrees(|tape: &mut Tape<6>| noise.sample(tape), law));
+    }
+
+    #[test]
+    fn other_laws_are_told_apart() {
+        let one = &rounded_law(1, 1);
+        let agrees = |sampler: &dyn Fn(&mut Tape) -> i128| agrees(sampler, one);
+        assert!(agrees(&|tape| coarse(1, 1).sample(tape)));
+        // Of this variance with that of the rounding, the discrete law still differs.
+        let discrete = DiscreteGaussian::new(Ratio::new(13, 12).expect("valid")).expect("positive");
+        assert!(!agrees(&|tape| discrete.sample(tape)));
+        assert!(!agrees(&|tape| coarse(16, 17).sample(tape)));
+        assert!(!agrees(&|tape| coarse(1, 1).sample(tape) + 1));
+        // Rounded down in place of to the nearest: half of the cells of every integer move.
+        assert!(!agrees(&|tape| coarse(4, 1).sample(tape).div_euclid(2)));
     }
 }

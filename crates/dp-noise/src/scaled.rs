@@ -63,6 +63,22 @@ impl Scaled {
         }
     }
 
+    pub(crate) fn plus(self, other: Self) -> Self {
+        let (large, small) =
+            if self.exponent >= other.exponent { (self, other) } else { (other, self) };
+        let shift = large.exponent.abs_diff(small.exponent);
+        let sum = u128::from(large.significand)
+            + u128::from(small.significand.checked_shr(shift).unwrap_or(0));
+        let carry = sum >> 64 == 1;
+        let sum = if carry { sum >> 1 } else { sum };
+        // Each shift cuts less than a unit of the sum.
+        Self {
+            significand: u64::try_from(sum).expect("halved if it is longer"),
+            exponent: large.exponent + i32::from(carry),
+            slack: self.slack.max(other.slack) + 3,
+        }
+    }
+
     pub(crate) fn slack(self) -> u32 {
         self.slack
     }
@@ -75,6 +91,14 @@ impl Scaled {
             shift if shift >= 0 => Some(wide << shift),
             shift => Some(wide.checked_shr(shift.unsigned_abs()).unwrap_or(0)),
         }
+    }
+
+    /// At least the real, in units of `2^-64`; the largest number if that is about 1 or more.
+    pub(crate) fn fraction_above(self) -> u64 {
+        // What was cut off, and up to `slack 2^-63` of less than 1.
+        let more = 2 * u128::from(self.slack) + 2;
+        let above = self.fixed_point().map(|fixed| fixed + more);
+        above.and_then(|above| u64::try_from(above).ok()).unwrap_or(u64::MAX)
     }
 }
 
@@ -135,6 +159,18 @@ mod tests {
             assert!(encloses(x.times(y.recip()), &big_a, &big_b), "{a} / {b}");
             let product = x.times(x).times(y).recip();
             assert!(encloses(product, &1_u32.into(), &(&big_a * &big_a * &big_b)), "{a} {b}");
+            let sum = x.plus(y);
+            assert!(encloses(sum, &(&big_a + &big_b), &1_u32.into()), "{a} + {b}");
+            assert!(encloses(
+                sum.times(x).plus(y),
+                &(&big_a * (&big_a + &big_b) + &big_b),
+                &1_u32.into()
+            ));
+            // No less than a / b, in units of 2^-64, and hardly more.
+            let above = BigUint::from(x.times(y.recip()).fraction_above());
+            let truth = &big_a << 64_u32;
+            assert!(above == u64::MAX.into() || &above * &big_b >= truth, "{a} / {b}");
+            assert!(above * &big_b <= truth + 100_u32 * big_b, "{a} / {b}");
         }
         assert_eq!(Scaled::new(0), None);
         assert_eq!(Scaled::ratio(1, 0), None);

@@ -2,7 +2,7 @@
 
 use crate::scaled::{Scaled, multiply_high};
 
-use super::tables::{COARSE, FINE, UNIT_POISSON, WHOLE};
+use super::tables::{COARSE, FEW_POINTS, FINE, FIRST_BLOCK, UP_TO_BLOCK, WHOLE};
 
 /// A real in `[0, 1]`, in units of `2^-64`, lies in `[low, low + width]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,11 +32,25 @@ pub(crate) fn exp_minus_one_powers(k: usize) -> Strip {
     Strip { low: WHOLE.get(k).copied().unwrap_or(0), width: 1 }
 }
 
-/// `Pr[N <= n]` for a Poisson count `N` of mean 1, to the last bit but one.
-pub(crate) fn unit_poisson_below(n: u32) -> Strip {
-    let low = UNIT_POISSON.get(n as usize).copied();
+/// `Pr[N <= n]` for a Poisson count `N` of mean `1 / FEW`, to the last bit but one.
+pub(crate) fn few_points_below(n: u32) -> Strip {
+    let low = FEW_POINTS.get(n as usize).copied();
     // Beyond the table less than a unit is left.
     Strip { low: low.unwrap_or(u64::MAX), width: 1 }
+}
+
+/// `Pr[I <= i]` for the number of a block, to the last bit but one.
+#[inline]
+pub(crate) fn up_to_block(i: u64) -> Strip {
+    let low = usize::try_from(i).ok().and_then(|i| UP_TO_BLOCK.get(i).copied());
+    // Beyond the table less than a unit is left.
+    Strip { low: low.unwrap_or(u64::MAX), width: 1 }
+}
+
+/// A block such that reals which begin with these digits are not below the end of any before it.
+#[inline]
+pub(crate) fn first_block(digits: u64) -> u64 {
+    FIRST_BLOCK[usize::from(digits.to_be_bytes()[0])].into()
 }
 
 /// `exp(-x / 2^64)` in units of `2^-64`, for `x < 64 * 2^64`.
@@ -60,6 +74,7 @@ mod tests {
 
     use super::*;
     use crate::exp::exp_minus;
+    use crate::table::half_line;
 
     /// Truth in units of `2^-64`, known to `2^-16` of a unit; returns how far off the fast form is.
     fn error(x: u128) -> u128 {
@@ -109,6 +124,20 @@ mod tests {
             seen_outside |= narrow < truth.low;
         }
         assert!(seen_outside, "the check has no power");
+    }
+
+    #[test]
+    fn ends_of_blocks_hold_their_value_and_no_block_is_passed_over() {
+        for i in 0..170 {
+            let (strip, truth) = (up_to_block(i), half_line(i, 80));
+            assert!(BigUint::from(strip.low) << 16_u32 <= truth.low, "{i}");
+            assert!(truth.high <= (BigUint::from(strip.low) + strip.width) << 16_u32, "{i}");
+        }
+        for digits in (0..256_u64).map(|digits| digits << 56) {
+            let first = first_block(digits);
+            let ends_before = first == 0 || up_to_block(first - 1).low < digits;
+            assert!(ends_before && up_to_block(first).low >= digits, "{digits}");
+        }
     }
 
     #[test]

@@ -5,4 +5,7 @@ mod fixed;
 mod tables;
 
 pub(crate) use big::{Enclosure, exp_minus, shift_up};
-pub(crate) use fixed::{Strip, exp_minus_one_powers, exp_strip, unit_poisson_below};
+pub(crate) use fixed::{
+    Strip, exp_minus_one_powers, exp_strip, few_points_below, first_block, up_to_block,
+};
+pub(crate) use tables::{BLOCKS_PER_DEVIATION, FEW};

@@ -5,6 +5,7 @@ mod tails;
 use crate::exp::Strip;
 use crate::lazy::Uniform;
 use crate::{Bits, NoiseError, Ratio};
+pub(crate) use tails::half_line;
 use tails::{GUARD, tail, tails};
 
 /// The law of [`DiscreteGaussian`](crate::DiscreteGaussian), for `v <= 10^6`, by inverting a table

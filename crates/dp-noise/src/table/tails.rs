@@ -3,7 +3,7 @@
 use num_bigint::BigUint;
 
 use crate::Ratio;
-use crate::exp::{Enclosure, exp_minus, shift_up};
+use crate::exp::{BLOCKS_PER_DEVIATION, Enclosure, exp_minus, shift_up};
 
 /// Bits beyond a word that a table is computed to.
 pub(super) const GUARD: u64 = 8;
@@ -24,8 +24,24 @@ pub(super) fn tail(variance: Ratio, z: i64, bits: u64) -> Enclosure {
     Enclosure { low: &one - high, high: one - low }
 }
 
+/// `Pr[I <= i]` for the number `I = 0, 1, ..` of a block, with weights `exp(-i^2 / 512)`.
+pub(crate) fn half_line(i: u64, bits: u64) -> Enclosure {
+    let square = u128::from(BLOCKS_PER_DEVIATION * BLOCKS_PER_DEVIATION);
+    let above = shares(Ratio::new(square, 1).expect("valid"), 1, bits);
+    let above = usize::try_from(i).ok().and_then(|i| above.into_iter().nth(i));
+    let Enclosure { low, high } =
+        above.unwrap_or(Enclosure { low: BigUint::ZERO, high: 1_u32.into() });
+    let one = BigUint::from(1_u32) << bits;
+    Enclosure { low: &one - high, high: one - low }
+}
+
 /// `Pr[Z <= -j]` for `j = 1, 2, ...`, in units of `2^-bits`, until it is below a unit.
 pub(super) fn tails(variance: Ratio, bits: u64) -> Vec<Enclosure> {
+    shares(variance, 2, bits)
+}
+
+/// The weights of `j, j + 1, ..` together, among those of 0 and of so many sides of it.
+fn shares(variance: Ratio, sides: u32, bits: u64) -> Vec<Enclosure> {
     let reach = reach(variance, bits);
     // Weights carry an error that grows as the square of their index, and are then summed.
     let working = bits + 3 * u64::from(64 - reach.leading_zeros()) + 16;
@@ -40,8 +56,8 @@ pub(super) fn tails(variance: Ratio, bits: u64) -> Vec<Enclosure> {
     sums.pop(); // what is beyond the reach has no index of its own
     let centre = BigUint::from(1_u32) << working;
     let half = sums.first().expect("the reach is at least one");
-    let total_low: BigUint = &centre + (&half.low << 1_u32);
-    let total_high: BigUint = centre + (&half.high << 1_u32);
+    let total_low: BigUint = &centre + &half.low * sides;
+    let total_high: BigUint = centre + &half.high * sides;
     let share = |sum: &Enclosure| Enclosure {
         low: (&sum.low << bits) / &total_high,
         high: (&sum.high << bits) / &total_low + 1_u32,

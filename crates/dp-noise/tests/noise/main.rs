@@ -14,6 +14,7 @@ mod noise;
 mod pinned;
 mod rationals;
 mod rounded;
+mod rounded_law;
 mod slips;
 mod subsample;
 mod support;

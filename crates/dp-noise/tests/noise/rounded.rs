@@ -1,42 +1,11 @@
-//! Rounded normal noise: its law, and slips in its parts that enumeration must catch.
+//! Rounded normal noise: its law, and slips in its parts that enumeration must catch. The sampler itself is enumerated where it is defined.
 
-use dp_noise::{Bits, DiscreteGaussian, RoundedGaussian, bernoulli, bernoulli_exp};
-use num_bigint::{BigInt, BigUint};
+use dp_noise::{Bits, bernoulli, bernoulli_exp};
+use num_bigint::BigInt;
 
 use super::exact::{Interval, ONE, Tape, enumerate, exp_minus};
-use super::{check, check_to, nonzero, ratio};
-
-/// Digits after the point below; of the terms added up none is above `e^80`, or `2^116`.
-const BITS: u32 = 300;
-
-/// The integral of `exp(-x^2 / 2v)` from 0 to `odd / 2`, for `v = a/b`, by its power series in big integers: no exponential, and
-/// nothing of the sampler. Off by less than `2^-150`.
-fn integral(odd: u128, a: u128, b: u128) -> BigInt {
-    let mut term: BigInt = (BigInt::from(odd) << BITS) / 2;
-    let (mut sum, mut k) = (term.clone(), 0_u32);
-    while term.magnitude() > &BigUint::ZERO {
-        k += 1;
-        // -x^2 / (2 v k), with x = odd / 2.
-        term = -term * (odd * odd) * b / (8 * a) / k;
-        sum += &term / (2 * k + 1);
-    }
-    sum
-}
-
-/// `Phi((z + 1/2) / sqrt(v)) - Phi((z - 1/2) / sqrt(v))` for `v = a/b`, within two units.
-pub(crate) fn rounded_law(a: u128, b: u128) -> impl Fn(i128) -> Interval {
-    // From 10 standard deviations on there is less than 2^-75.
-    let reach = 10 * ((a / b).isqrt() + 1);
-    let half_line = integral(2 * reach + 1, a, b);
-    move |z| {
-        let z = z.unsigned_abs().min(reach);
-        let low = if z == 0 { -integral(1, a, b) } else { integral(2 * z - 1, a, b) };
-        let mass = integral(2 * z + 1, a, b) - low;
-        let p: BigInt = mass * BigInt::from(ONE) / (&half_line * 2);
-        let p = u128::try_from(p).expect("a probability");
-        Interval { low: p.saturating_sub(2), high: p + 2 }
-    }
-}
+use super::nonzero;
+use super::rounded_law::{BITS, integral, rounded_law};
 
 #[test]
 fn the_law_agrees_with_published_values() {
@@ -49,24 +18,6 @@ fn the_law_agrees_with_published_values() {
     assert!(ONE - total < 1000);
 }
 
-/// Variances from deep inside one integer to several of them, with cells of 1/32 to 1/2.
-const VARIANCES: [(u128, u128); 3] = [(1, 50), (7, 3), (15, 1)];
-
-#[test]
-fn rounded_noise_has_its_law() {
-    for (a, b) in VARIANCES {
-        let noise = RoundedGaussian::new(ratio(a, b)).expect("valid");
-        let name = format!("rounded {a}/{b}");
-        check(&name, |tape: &mut Tape<3>| noise.sample(tape), rounded_law(a, b));
-    }
-}
-
-#[test]
-fn rounded_noise_has_its_law_from_longer_words() {
-    let noise = RoundedGaussian::new(ratio(1, 4)).expect("valid");
-    check_to(27, "rounded", |tape: &mut Tape<5>| noise.sample(tape), rounded_law(1, 4));
-}
-
 /// Whether enumeration, down to `2^-12`, finds the law in the sampler. Less deep than the proof: slips are coarse.
 fn agrees(sampler: impl Fn(&mut Tape) -> i128, law: impl Fn(i128) -> Interval) -> bool {
     let found = enumerate(26, sampler);
@@ -75,20 +26,6 @@ fn agrees(sampler: impl Fn(&mut Tape) -> i128, law: impl Fn(i128) -> Interval) -
         let p = law(z);
         mass <= p.high && p.low <= mass + found.unresolved
     })
-}
-
-#[test]
-fn other_laws_are_told_apart() {
-    let rounded = |a, b| RoundedGaussian::new(ratio(a, b)).expect("valid");
-    let discrete = DiscreteGaussian::new(ratio(1, 1)).expect("valid");
-    assert!(!agrees(|tape| discrete.sample(tape), rounded_law(1, 1)));
-    // With the variance of the rounding added, they still differ.
-    let wider = DiscreteGaussian::new(ratio(13, 12)).expect("valid");
-    assert!(!agrees(|tape| wider.sample(tape), rounded_law(1, 1)));
-    assert!(!agrees(|tape| rounded(1, 1).sample(tape), rounded_law(100, 101)));
-    assert!(!agrees(|tape| rounded(1, 1).sample(tape) + 1, rounded_law(1, 1)));
-    // Rounded down in place of to the nearest: half of the cells of every integer move.
-    assert!(!agrees(|tape| rounded(4, 1).sample(tape).div_euclid(2), rounded_law(1, 1)));
 }
 
 /// The sampler once more, over cells of half an integer at variance `1/4`, so that `w = 1`, with a switch for each slip.
