@@ -139,7 +139,7 @@ fn stated_averages_hold() {
 }
 
 /// Variance, words on average.
-const ROUNDED_WORDS: [(u128, f64); 3] = [(1, 10.57), (100, 9.874), (1_000_000, 9.795)];
+const ROUNDED_WORDS: [(u128, f64); 3] = [(1, 4.20), (100, 4.20), (1_000_000, 4.20)];
 
 /// Variance, words on average.
 const GAUSSIAN_WORDS: [(u128, f64); 2] = [(1, 10.7), (1_000_000, 8.06)];
