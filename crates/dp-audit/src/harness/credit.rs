@@ -29,25 +29,56 @@ pub fn added_loss<O: PartialEq>(
     if same && covered { second.loss } else { f64::INFINITY }
 }
 
-/// What a draw looked at, what a unit of it is worth, which of it was released, and what came out.
+/// What a draw looked at, which of it was released, and what came out.
 struct Seen {
     scores: Vec<i64>,
-    rate: f64,
+    public: Public,
     chosen: Option<usize>,
     drawn: (usize, i64),
 }
 
-/// The scores of a draw, its rate, and from which number on what was drawn names one of them.
-fn scores_of(law: Law<'_>) -> (Vec<i64>, f64, Option<i64>) {
-    let of_noise = |scale: Ratio| ratio_to_f64(scale).recip();
+/// All of a draw but its scores: what both runs must have in common.
+#[derive(Clone, Copy, PartialEq)]
+enum Public {
+    Choice { rate: Ratio },
+    Flip { rate: Ratio },
+    Report { threshold: i64, noise: Geometric },
+    Maximum { noise: Geometric },
+    Uniform { candidates: u64 },
+}
+
+impl Public {
+    /// What a unit of a score is worth.
+    fn rate(self) -> f64 {
+        match self {
+            Self::Choice { rate } | Self::Flip { rate } => ratio_to_f64(rate),
+            Self::Report { noise, .. } | Self::Maximum { noise } => {
+                ratio_to_f64(noise.scale()).recip()
+            }
+            Self::Uniform { .. } => 0.0,
+        }
+    }
+
+    /// Which score was released.
+    fn chosen(self, drawn: i64) -> Option<usize> {
+        match self {
+            Self::Report { threshold, .. } => (drawn >= threshold).then_some(0),
+            _ => usize::try_from(drawn).ok(),
+        }
+    }
+}
+
+/// The scores of a draw, and the rest of it.
+fn scores_of(law: Law<'_>) -> (Vec<i64>, Public) {
     match law {
-        Law::Flip { scores, rate } | Law::Choice { scores, rate } => {
-            (scores.to_vec(), ratio_to_f64(rate), None)
-        }
+        Law::Flip { scores, rate } => (scores.to_vec(), Public::Flip { rate }),
+        Law::Choice { scores, rate } => (scores.to_vec(), Public::Choice { rate }),
         Law::Report { value, threshold, noise: ReportNoise::OneSided(noise) } => {
-            (vec![value], of_noise(noise.scale()), Some(threshold))
+            (vec![value], Public::Report { threshold, noise })
         }
-        Law::SparseChoice { scores, .. } if scores.listed().count() == 0 => (Vec::new(), 0.0, None),
+        Law::SparseChoice { scores, .. } if scores.listed().count() == 0 => {
+            (Vec::new(), Public::Uniform { candidates: scores.candidates() })
+        }
         _ => unreachable!("a credited run draws nothing else"),
     }
 }
@@ -68,21 +99,17 @@ impl Source for Notes<'_> {
         if let Law::Keep { .. } = law {
             return 1;
         }
-        let (scores, rate, threshold) = scores_of(law);
+        let (scores, public) = scores_of(law);
         let drawn = self.outcomes.draw(law);
-        let chosen = match threshold {
-            Some(threshold) => (drawn >= threshold).then_some(0),
-            None => usize::try_from(drawn).ok(),
-        };
-        self.seen.push(Seen { scores, rate, chosen, drawn: (0, drawn) });
+        self.seen.push(Seen { scores, public, chosen: public.chosen(drawn), drawn: (0, drawn) });
         drawn
     }
 
     fn noisy_max(&mut self, scores: &[i64], noise: Geometric) -> (usize, i64) {
         self.promises.draw();
         let drawn = self.outcomes.noisy_max(scores, noise);
-        let (scores, rate) = (scores.to_vec(), ratio_to_f64(noise.scale()).recip());
-        self.seen.push(Seen { scores, rate, chosen: Some(drawn.0), drawn });
+        let (scores, public) = (scores.to_vec(), Public::Maximum { noise });
+        self.seen.push(Seen { scores, public, chosen: Some(drawn.0), drawn });
         drawn
     }
 
@@ -98,18 +125,17 @@ struct Again<I> {
 }
 
 impl<I: Iterator<Item = Seen>> Again<I> {
-    fn compare(&mut self, scores: &[i64], rate: f64) -> (usize, i64) {
+    fn compare(&mut self, scores: &[i64], public: Public) -> (usize, i64) {
         let Some(seen) = self.seen.next() else {
             self.loss = f64::INFINITY;
             return (0, 0);
         };
-        #[expect(clippy::float_cmp, reason = "the same public number")]
-        let comparable = seen.scores.len() == scores.len() && seen.rate == rate;
+        let comparable = seen.scores.len() == scores.len() && seen.public == public;
         let added = || scores.iter().zip(&seen.scores).map(|(with, without)| with - without);
         if !comparable || added().any(|added| added < 0) {
             self.loss = f64::INFINITY;
         } else if let Some(added) = seen.chosen.and_then(|chosen| added().nth(chosen)) {
-            self.loss += rate * added as f64;
+            self.loss += public.rate() * added as f64;
         }
         seen.drawn
     }
@@ -125,13 +151,13 @@ impl<I: Iterator<Item = Seen>> Source for Again<I> {
         if let Law::Keep { .. } = law {
             return 1;
         }
-        let (scores, rate, _) = scores_of(law);
-        self.compare(&scores, rate).1
+        let (scores, public) = scores_of(law);
+        self.compare(&scores, public).1
     }
 
     fn noisy_max(&mut self, scores: &[i64], noise: Geometric) -> (usize, i64) {
         self.promises.draw();
-        self.compare(scores, ratio_to_f64(noise.scale()).recip())
+        self.compare(scores, Public::Maximum { noise })
     }
 
     fn noisy_vector(&mut self, _: &mut [i64], _: DiscreteGaussian) {
@@ -220,6 +246,107 @@ mod tests {
         assert!(loss(true, [&coin; 2]).is_infinite());
         assert!(loss(true, [&coin, &nothing]).is_infinite());
         assert!(loss(true, [&nothing, &coin]).is_infinite());
+    }
+
+    /// Brings out this value, and of candidates the first.
+    struct Says(i64);
+
+    impl Source for Says {
+        fn draw(&mut self, _: Law<'_>) -> i64 {
+            self.0
+        }
+
+        fn noisy_max(&mut self, _: &[i64], _: Geometric) -> (usize, i64) {
+            (0, self.0)
+        }
+
+        fn noisy_vector(&mut self, _: &mut [i64], _: DiscreteGaussian) {
+            unreachable!("there are no vectors")
+        }
+    }
+
+    fn half() -> Ratio {
+        Ratio::new(1, 2).expect("valid")
+    }
+
+    fn noise(scale: u128) -> Geometric {
+        Geometric::new(Ratio::new(scale, 1).expect("valid")).expect("positive")
+    }
+
+    fn report(value: i64, threshold: i64, noise: Geometric, source: &mut dyn Source) -> i64 {
+        source.draw(Law::Report { value, threshold, noise: ReportNoise::OneSided(noise) })
+    }
+
+    type Run<'a> = &'a dyn Fn(i64, &mut dyn Source) -> i64;
+
+    /// Of a run that is told how many records there are of the one that is added.
+    fn loss_of(run: Run<'_>, says: i64) -> f64 {
+        let planned = |more: i64| {
+            move |source: &mut dyn Source| {
+                source.promised(Some(AddRemove.any()));
+                let output = run(more, source);
+                source.promised(None);
+                output
+            }
+        };
+        added_loss(&mut Says(says), planned(0), planned(1))
+    }
+
+    /// Whatever kind of draw it was; a report from its threshold on, and what stays silent not at all.
+    #[test]
+    fn every_kind_of_draw_is_credited() {
+        let draws: [Run<'_>; 4] = [
+            &|more, source| source.draw(Law::Choice { scores: &[3 + more, 5], rate: half() }),
+            &|more, source| source.draw(Law::Flip { scores: &[3 + more, 5], rate: half() }),
+            &|more, source| source.noisy_max(&[3 + more, 5], noise(2)).1,
+            &|more, source| report(3 + more, 0, noise(2), source),
+        ];
+        for (number, draw) in draws.iter().enumerate() {
+            assert!((loss_of(draw, 0) - 0.5).abs() < 1e-12, "draw {number}");
+        }
+        assert!(loss_of(&|more, source| report(3 + more, 8, noise(2), source), 7).abs() < 1e-12);
+    }
+
+    /// A record that changes anything but scores is credited nothing: what it says by that has no price.
+    #[test]
+    fn a_record_may_change_nothing_but_scores() {
+        use dp_mechanism::SparseScores;
+        let rate = |more: i64| Ratio::new(1 + u128::from(more.unsigned_abs()), 2).expect("valid");
+        let scores = |more: i64| vec![3; 2 + usize::from(more == 1)];
+        let uniform = |candidates: i64, source: &mut dyn Source| {
+            let scores = SparseScores::new(candidates.unsigned_abs(), []);
+            source.draw(Law::SparseChoice { scores: &scores, rate: half() })
+        };
+        let scale = |more: i64| 2 + u128::from(more.unsigned_abs());
+        let runs: [Run<'_>; 14] = [
+            &|more, source| source.draw(Law::Choice { scores: &[3, 5], rate: rate(more) }),
+            &|more, source| source.draw(Law::Flip { scores: &[3, 5], rate: rate(more) }),
+            &|more, source| source.draw(Law::Choice { scores: &scores(more), rate: half() }),
+            &|more, source| source.draw(Law::Flip { scores: &scores(more), rate: half() }),
+            &|more, source| source.noisy_max(&scores(more), noise(2)).1,
+            &|more, source| source.noisy_max(&[3, 5], noise(scale(more))).1,
+            &|more, source| report(3, 0, noise(scale(more)), source),
+            &|more, source| report(3, more, noise(2), source),
+            &|more, source| uniform(4 + more, source),
+            // Another kind of draw that is worth as much.
+            &|more, source| {
+                let scores = &[3, 5];
+                let (choice, flip) =
+                    (Law::Choice { scores, rate: half() }, Law::Flip { scores, rate: half() });
+                source.draw(if more == 1 { choice } else { flip })
+            },
+            &|more, source| match more {
+                1 => source.noisy_max(&[3, 5], noise(2)).1,
+                _ => source.draw(Law::Flip { scores: &[3, 5], rate: half() }),
+            },
+            // A draw more, or one less.
+            &|more, source| (0..=more).map(|_| report(3, 0, noise(2), source)).sum(),
+            &|more, source| (more..2).map(|_| report(3, 0, noise(2), source)).sum(),
+            &|more, source| report(3, 0, noise(2), source) + more,
+        ];
+        for (number, run) in runs.iter().enumerate() {
+            assert!(loss_of(run, 0).is_infinite(), "run {number}");
+        }
     }
 
     #[test]
