@@ -115,6 +115,60 @@ impl AuditReport {
 mod tests {
     use super::*;
 
+    fn of(claim: Option<f64>, caught: Option<bool>) -> AuditReport {
+        let claim = claim.map(|worst| Claim {
+            id: "count".to_owned(),
+            crate_name: "dp-mine".to_owned(),
+            mechanism: "Count".to_owned(),
+            relation: "add-remove".to_owned(),
+            method: Method::Exact,
+            claimed: 1.0,
+            worst,
+            witness: String::new(),
+            tightness: worst,
+            resolution: 1.0,
+            cases: 1,
+            seconds: 0.0,
+            pass: worst <= 1.0,
+        });
+        let mutant = caught.map(|caught| Mutant {
+            id: "M1".to_owned(),
+            layer: "exact".to_owned(),
+            expected: f64::INFINITY,
+            worst: if caught { f64::INFINITY } else { 1.0 },
+            witness: String::new(),
+            caught,
+            twin_passed: true,
+            twin_worst: 1.0,
+            seconds: 0.0,
+        });
+        AuditReport { claims: claim.into_iter().collect(), mutants: mutant.into_iter().collect() }
+    }
+
+    /// What one run has found, claim or mutant, a report of several does not lose.
+    #[test]
+    fn merged_reports_pass_only_if_each_does() {
+        let all =
+            [of(Some(1.0), None), of(None, Some(true)), of(Some(1.1), None), of(None, Some(false))];
+        for (first, second) in (0..4).flat_map(|first| (0..4).map(move |second| (first, second))) {
+            let mut both = all[first].clone();
+            both.merge(all[second].clone());
+            assert_eq!(both.claims.len() + both.mutants.len(), 2);
+            let well = first < 2 && second < 2;
+            assert_eq!(both.no_surprise(), well, "{first} {second}");
+            assert_eq!(both.pass(), well && !both.claims.is_empty());
+        }
+    }
+
+    #[test]
+    fn an_unbounded_loss_is_still_one_when_it_is_read_again() {
+        for report in [of(Some(f64::INFINITY), Some(true)), of(Some(0.1 + 0.2), Some(false))] {
+            let text = serde_json::to_string(&report).expect("a report");
+            let read: AuditReport = serde_json::from_str(&text).expect("a report");
+            assert_eq!(read, report);
+        }
+    }
+
     #[test]
     fn a_mutant_is_no_good_sign_unless_it_is_caught_and_its_twin_passes() {
         let report = |caught, twin_passed| {

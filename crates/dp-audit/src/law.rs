@@ -326,6 +326,43 @@ mod tests {
         assert_abs_diff_eq!(rare.zcdp(&even), even.zcdp(&rare), epsilon = 1e-15);
     }
 
+    /// Where a loss is rare, only large orders show it.
+    #[test]
+    fn the_zero_concentrated_loss_covers_all_orders() {
+        for (rare, loss) in [(1e-6, 0.1_f64), (1e-3, 1.0), (0.1, 0.01), (1e-9, 3.0), (0.5, 2.0)] {
+            let a = of([(0, rare), (1, 1.0 - rare)]);
+            let less = rare * (-loss).exp();
+            let b = of([(0, less), (1, 1.0 - less)]);
+            let orders = (0..60).map(|step| 1.0 + 0.01 * 1.2_f64.powi(step));
+            let most = orders.map(|order| a.renyi(&b, order).max(b.renyi(&a, order)) / order);
+            let (most, found) = (most.fold(0.0, f64::max), a.zcdp(&b));
+            assert!(found >= 0.99 * most && most > 0.0, "{rare} {loss}: {found} for {most}");
+        }
+    }
+
+    /// However rarely an output comes, what it gives away is a pure loss.
+    #[test]
+    fn unlikely_outputs_count_in_a_pure_loss() {
+        for p in [1e-3, 1e-15, 1e-300] {
+            let [a, b] = [p, p / 8.0].map(|p| of([(0, p), (1, 1.0 - p)]));
+            assert_abs_diff_eq!(a.pure_loss(&b), 8_f64.ln(), epsilon = 1e-9);
+            assert!(a.pure_loss(&of([(1, 1.0)])).is_infinite());
+        }
+    }
+
+    /// On top of what is in excess within the window, whether the output has more mass inside or outside.
+    #[test]
+    fn all_that_is_outside_of_the_window_is_charged() {
+        let law = |paths: [(i32, f64, bool); 4]| Law::from_paths(paths, Promises::default());
+        let a = law([(0, 0.5, false), (1, 0.3, false), (1, 0.1, true), (2, 0.1, true)]);
+        let b = law([(0, 0.2, false), (1, 0.7, false), (2, 0.06, false), (3, 0.04, true)]);
+        for (epsilon, excess, back) in [(0.0, 0.3, 0.3), (1.0, 0.0, 0.0), (0.5, 0.170_26, 0.040_51)]
+        {
+            assert_abs_diff_eq!(a.charged_delta(&b, epsilon), excess + 0.2, epsilon = 1e-4);
+            assert_abs_diff_eq!(b.charged_delta(&a, epsilon), back + 0.04, epsilon = 1e-4);
+        }
+    }
+
     /// The best tests reject where the other law is likelier by the largest ratio, not by the largest difference, and where it alone is possible first of all.
     #[test]
     fn tests_of_a_trade_off_follow_the_likelihood_ratio() {
@@ -344,6 +381,12 @@ mod tests {
     #[should_panic(expected = "the law sums to 0.9, not to 1")]
     fn a_law_that_does_not_sum_to_one_is_refused() {
         let _ = of([(0, 0.4), (1, 0.5)]);
+    }
+
+    #[test]
+    #[should_panic(expected = "the law sums to 0.99998")]
+    fn a_law_that_lacks_a_little_is_refused() {
+        let _ = of([(0, 0.5), (1, 0.499_99)]);
     }
 
     /// All that a law can say about another is as bad as it gets, until both are known to be of neighbours.

@@ -122,3 +122,18 @@ pub(crate) fn ratio_to_f64(ratio: Ratio) -> f64 {
 pub(crate) fn worse(a: f64, b: f64) -> f64 {
     if a.is_nan() || b.is_nan() { f64::INFINITY } else { a.max(b) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_two_losses_the_larger_counts_and_what_is_no_number_is_the_largest() {
+        assert!(
+            worse(0.5, -1.0).total_cmp(&0.5).is_eq() && worse(-1.0, 0.5).total_cmp(&0.5).is_eq()
+        );
+        for (a, b) in [(f64::NAN, 1.0), (1.0, f64::NAN), (f64::NAN, f64::NAN)] {
+            assert!(worse(a, b).is_infinite(), "{a} {b}");
+        }
+    }
+}

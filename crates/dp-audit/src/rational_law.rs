@@ -96,6 +96,44 @@ mod tests {
 
     use super::*;
 
+    fn fraction(n: i32, d: i32) -> BigRational {
+        BigRational::new(n.into(), d.into())
+    }
+
+    /// Whether what is possible on one side only comes before or after what is possible on both.
+    #[test]
+    fn an_output_of_one_side_only_has_no_ratio() {
+        let law = |paths: &[(i32, BigRational)]| {
+            RationalLaw::from_paths(paths.iter().cloned(), Promises::default())
+        };
+        for alone in [0, 2] {
+            let both = law(&[(1, fraction(1, 3)), (alone, fraction(2, 3))]);
+            let one = law(&[(1, fraction(1, 1))]);
+            assert_eq!(both.largest_ratio(&one), None);
+            assert_eq!(one.largest_ratio(&both), Some(fraction(3, 1)));
+        }
+    }
+
+    /// No rounding lets a ratio pass that is above its bound.
+    #[test]
+    fn a_ratio_is_held_against_its_bound_exactly() {
+        let bound = fraction(8, 1);
+        let tiny = BigRational::new(
+            1.into(),
+            num_rational::BigRational::from_integer(10.into()).pow(40).to_integer(),
+        );
+        for (ratio, power) in [(fraction(4, 1), 2.0), (bound.clone(), 3.0), (&bound - &tiny, 3.0)] {
+            approx::assert_abs_diff_eq!(
+                power_within(Some(ratio), &bound, 2),
+                power,
+                epsilon = 1e-12
+            );
+        }
+        for beyond in [Some(&bound + &tiny), Some(fraction(9, 1)), None] {
+            assert!(power_within(beyond, &bound, 2).is_infinite());
+        }
+    }
+
     /// A loss under one relation says nothing about a claim under another.
     #[test]
     fn laws_under_two_relations_are_not_compared() {

@@ -308,6 +308,38 @@ mod tests {
         assert_eq!(counted(&[(1, most), (2, 2)], &[]), refused(most, 0));
     }
 
+    /// Whatever a run promises, its laws are compared on neighbours only, and held against receipts about them.
+    #[test]
+    fn laws_and_receipts_are_those_of_neighbours() {
+        use dp_accounting::{Budget, Epsilon, Loss, Step};
+        let list = |n: usize| vec![0_u8; n];
+        let raw = Neighbours::of_records(AddRemove, Vec::clone).without_receipt();
+        let tested =
+            Neighbours::tested(AddRemove, |a: &Vec<u8>, b: &Vec<u8>| a.len() == b.len() + 1);
+        let run = |data: &Vec<u8>, _: &mut dyn Source| data.len().min(1);
+        for (neighbours, [a, b], stands) in [
+            (&raw, [1, 2], true),
+            (&raw, [1, 3], false),
+            (&raw, [1, 1], false),
+            (&tested, [2, 1], true),
+            (&tested, [1, 2], false),
+        ] {
+            let laws = exact_laws(neighbours, Window::none(), run, &list(a), &list(b));
+            assert_eq!(laws.is_ok(), stands, "{a} and {b}");
+        }
+        let step = Step::spend("x", Loss::Pure { epsilon: Epsilon::new(1.0).expect("valid") });
+        let budget = Budget::new(1.0, 0.0).expect("valid");
+        let (add, replace) = (
+            Receipt::new("x", AddRemove, budget, step.clone()),
+            Receipt::new("x", ReplaceOne, budget, step),
+        );
+        assert!(raw.may_be_held_against(&add).is_ok());
+        assert_eq!(
+            raw.may_be_held_against(&replace),
+            Err(NotNeighbours::Relation { compared: AddRemove.any(), promised: ReplaceOne.any() })
+        );
+    }
+
     #[test]
     fn narrower_neighbours_may_be_held_against_wider_promises_only() {
         let within = |rho| Within::new(rho).expect("valid").any();

@@ -48,3 +48,34 @@ pub fn multisets(kinds: usize, most: usize) -> Vec<Vec<usize>> {
     }
     all
 }
+
+#[cfg(test)]
+mod tests {
+    use rand::{RngExt, SeedableRng};
+
+    use super::*;
+
+    /// Over a plateau to the top, and it says how high that is.
+    #[test]
+    fn climbing_goes_up_and_over_plateaus() {
+        let height = |x: &i32| f64::from(10 - (x - 40).abs().clamp(0, 10) / 2);
+        let step = |x: &mut i32, rng: &mut ChaCha20Rng| *x += rng.random_range(-3..=3);
+        for seed in 0..5 {
+            let mut rng = ChaCha20Rng::seed_from_u64(seed);
+            let (top, found) = climb(25, 4_000, &mut rng, step, height);
+            assert!((39..=41).contains(&top), "{top}");
+            assert!((found - height(&top)).abs() < 1e-15 && found > 9.0, "{found}");
+        }
+    }
+
+    #[test]
+    fn multisets_are_all_of_them_once() {
+        for (kinds, most, number) in [(0, 3, 1), (1, 3, 4), (3, 2, 10), (2, 4, 15), (4, 0, 1)] {
+            let mut all = multisets(kinds, most);
+            assert!(all.iter().all(|one| one.is_sorted() && one.len() <= most));
+            all.sort();
+            all.dedup();
+            assert_eq!(all.len(), number, "{kinds} {most}");
+        }
+    }
+}

@@ -169,3 +169,96 @@ impl Source for Steered {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use dp_mechanism::{DiscreteLaplace, Noise, Ratio, SparseScores};
+
+    use super::*;
+
+    const SCALE: i64 = 1_000;
+
+    fn scale() -> Ratio {
+        Ratio::new(SCALE.unsigned_abs().into(), 1).expect("valid")
+    }
+
+    /// What comes out in a few runs of one draw.
+    fn seen<O: Ord>(draw: impl Fn(&mut Steered) -> O) -> BTreeSet<O> {
+        let mut steered = Steered::new(5);
+        let runs = (0..60).map(|_| {
+            steered.restart();
+            draw(&mut steered)
+        });
+        runs.collect()
+    }
+
+    /// Sixty runs are more than enough for each side of a first draw.
+    #[test]
+    fn every_draw_is_steered_to_all_of_its_sides() {
+        let laplace = DiscreteLaplace::new(scale()).expect("positive");
+        let far = 64 * SCALE;
+        let noise = Noise::Laplace(laplace);
+        let numbers = seen(|source| source.draw(Law::Noisy { value: 7, noise }));
+        for wanted in [7, 7 + far, 7 - far, 0, i64::MAX, i64::MIN] {
+            assert!(numbers.contains(&wanted), "{wanted}");
+        }
+        let answers =
+            seen(|source| source.draw(Law::Exceeds { value: 0, threshold: 1 << 40, noise }));
+        assert_eq!(answers, BTreeSet::from([0, 1]));
+        let noise = ReportNoise::TwoSided(laplace);
+        let reports =
+            seen(|source| source.draw(Law::Report { value: 1 << 30, threshold: 9, noise }));
+        for wanted in [8, 1 << 30, (1 << 30) + far] {
+            assert!(reports.contains(&wanted), "{wanted}");
+        }
+        // By chance all of these would go to the best.
+        let mut scores = vec![0; 5_000];
+        (scores[70], scores[4_000]) = (1_000, -1_000);
+        let laws: [fn(&[i64]) -> Law<'_>; 2] = [
+            |scores| Law::Choice { scores, rate: scale() },
+            |scores| Law::Flip { scores, rate: scale() },
+        ];
+        for law in laws {
+            let places = seen(|source| source.draw(law(&scores)));
+            assert!(places.contains(&70) && places.contains(&4_000) && places.len() > 10);
+        }
+        let listed = SparseScores::new(1 << 40, [(3, 1_000)]);
+        let found =
+            seen(|source| source.draw(Law::SparseChoice { scores: &listed, rate: scale() }));
+        assert!(found.contains(&3) && found.contains(&((1 << 40) - 1)) && found.len() > 10);
+        let geometric = Geometric::new(scale()).expect("positive");
+        let maxima = seen(|source| source.noisy_max(&[0, 1 << 40], geometric));
+        assert!((0..2).all(|place| maxima.iter().any(|one| one.0 == place)));
+        for wanted in [(1 << 40) + 1, (1 << 40) + 1 + far] {
+            assert!(maxima.iter().any(|one| one.1 == wanted), "{wanted}");
+        }
+        let variance = Ratio::new(1, 1).expect("valid");
+        let gaussian = DiscreteGaussian::new(variance).expect("positive");
+        let vectors = seen(|source| {
+            let mut vector = [7; 4];
+            source.noisy_vector(&mut vector, gaussian);
+            vector
+        });
+        for wanted in [7, 7 + 64, 7 - 64, 0, i64::MAX, i64::MIN] {
+            assert!(vectors.iter().any(|vector| vector.contains(&wanted)), "{wanted}");
+        }
+    }
+
+    /// As many runs as there are kinds see each of them, and so do as many as there are pairs see those.
+    #[test]
+    fn what_was_taken_least_often_comes_next() {
+        let noise = Noise::Laplace(DiscreteLaplace::new(scale()).expect("positive"));
+        for (draws, paths) in [(1, 7), (2, 49)] {
+            let mut steered = Steered::new(3);
+            for _ in 0..paths {
+                steered.restart();
+                (0..draws).for_each(|_| _ = steered.draw(Law::Noisy { value: 1, noise }));
+            }
+            let last = steered.taken.iter().filter(|(path, _)| path.len() + 1 == draws);
+            let taken: Vec<u32> = last.flat_map(|(_, taken)| taken.clone()).collect();
+            assert_eq!(taken, vec![1; paths], "{draws} draws");
+        }
+    }
+}

@@ -79,6 +79,32 @@ mod tests {
         }
     }
 
+    /// A step without a receipt, be it the last, leaves a law that says nothing until somebody answers for it.
+    #[test]
+    fn merged_steps_are_held_to_what_they_promised() {
+        use dp_accounting::{AddRemove, Relation as _, ReplaceOne};
+        let law = |planned: u8| {
+            exact_law_of_steps(Window::none(), 0_u8, move |&step, draws| {
+                let promised = if step < planned { Some(AddRemove.any()) } else { None };
+                if promised.is_some() {
+                    draws.promised(promised);
+                }
+                heads(draws);
+                if promised.is_some() {
+                    draws.promised(None);
+                }
+                if step == 1 { Progress::Done(()) } else { Progress::Continue(step + 1) }
+            })
+        };
+        let whole = || law(2).under(AddRemove);
+        assert!(whole().pure_loss(&whole()).abs() < 1e-12);
+        assert!(law(2).held_under(ReplaceOne.any()).is_err());
+        for planned in [0, 1] {
+            assert!(law(planned).pure_loss(&law(planned)).is_infinite(), "{planned}");
+            assert!(law(planned).held_under(AddRemove.any()).is_err(), "{planned}");
+        }
+    }
+
     /// Two hundred tosses have 2^200 transcripts and 20,301 states.
     #[test]
     fn long_runs_are_within_reach() {

@@ -38,6 +38,11 @@ impl Window {
         Self { ends: Some((low, high)) }
     }
 
+    #[cfg(test)]
+    pub(crate) fn holds(self, value: i64) -> bool {
+        self.ends.is_some_and(|(low, high)| low < value && value < high)
+    }
+
     /// For mechanisms that release no noisy integers; one that does panics rather than look private.
     pub fn none() -> Self {
         Self { ends: None }
@@ -395,6 +400,56 @@ mod tests {
         for (i, weight) in weights.iter().enumerate() {
             assert_abs_diff_eq!(dense[i], weight / total, epsilon = 1e-14);
             assert_abs_diff_eq!(listed[i], weight / total, epsilon = 1e-14);
+        }
+    }
+
+    /// Silence and numbers alike: a draw with an outcome that rounds to nothing has no law, rather than one without it.
+    #[test]
+    fn a_draw_is_not_followed_without_its_unlikely_outcomes() {
+        use dp_mechanism::DiscreteLaplace;
+        let one = Ratio::new(1, 1).expect("valid");
+        let geometric = Geometric::new(one).expect("positive");
+        let laplace = DiscreteLaplace::new(one).expect("positive");
+        let noise = Noise::Laplace(laplace);
+        let report = |value, threshold, noise| DrawLaw::Report { value, threshold, noise };
+        let sparse = SparseScores::new(3, [(1, 1_000)]);
+        for (number, law) in [
+            DrawLaw::Choice { scores: &[0, 1_000], rate: one },
+            DrawLaw::Flip { scores: &[0, 1_000], rate: one },
+            DrawLaw::SparseChoice { scores: &sparse, rate: one },
+            DrawLaw::Noisy { value: 1_000, noise },
+            DrawLaw::Exceeds { value: 0, threshold: 1_000, noise },
+            report(0, 1_000, ReportNoise::OneSided(geometric)),
+            report(0, 1_000, ReportNoise::TwoSided(laplace)),
+            report(1_000, 1, ReportNoise::TwoSided(laplace)),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let found = catch_unwind(|| exact_law(Window::new(-3, 1_003), |s| s.draw(law)));
+            let why = found.expect_err("too small");
+            let why = crate::harness::panic_message(&*why).to_owned();
+            assert!(why.contains("too small for f64"), "draw {number}: {why}");
+        }
+    }
+
+    /// What a run draws follows from what it has drawn, and from nothing else that changes from run to run.
+    #[test]
+    fn runs_that_draw_more_or_less_than_before_have_no_law() {
+        for draws in [[2, 2], [2, 1], [1, 2]] {
+            let runs = std::cell::Cell::new(0);
+            let law = catch_unwind(AssertUnwindSafe(|| {
+                exact_law(Window::none(), |source| {
+                    let run = runs.replace(runs.get() + 1);
+                    (0..draws[run.min(1)]).for_each(|_| {
+                        source.draw(DrawLaw::Choice {
+                            scores: &[0, 0],
+                            rate: Ratio::new(1, 1).expect("valid"),
+                        });
+                    });
+                })
+            }));
+            assert_eq!(law.is_ok(), draws != [2, 1], "{draws:?}");
         }
     }
 

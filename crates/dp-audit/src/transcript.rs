@@ -676,6 +676,142 @@ mod tests {
         assert!([none.rho, none.forward, none.backward].iter().all(|loss| loss.is_infinite()));
     }
 
+    /// Step by step, what a replay says is what the exact laws of the draw say: on both sides, for values on either side of a threshold.
+    #[test]
+    fn a_draw_costs_what_its_exact_laws_say() {
+        use dp_mechanism::DiscreteGaussian;
+        type Run<'a> = &'a dyn Fn(i64, &mut dyn Source) -> i64;
+        let ratio = |a, b| Ratio::new(a, b).expect("valid");
+        let laplace = Noise::Laplace(DiscreteLaplace::new(ratio(5, 3)).expect("positive"));
+        let gaussian = Noise::Gaussian(DiscreteGaussian::new(ratio(4, 1)).expect("positive"));
+        let sparse = |value: i64| SparseScores::new(5, [(1, value.unsigned_abs()), (3, 2)]);
+        let runs: [Run<'_>; 6] = [
+            &|value, source| source.draw(Law::Choice { scores: &[value, 2, 0], rate: ratio(2, 5) }),
+            &|value, source| source.draw(Law::Flip { scores: &[value, 2, 0], rate: ratio(2, 5) }),
+            &|value, source| {
+                source.draw(Law::SparseChoice { scores: &sparse(value), rate: ratio(2, 5) })
+            },
+            &|value, source| source.draw(Law::Exceeds { value, threshold: 2, noise: laplace }),
+            &|value, source| source.draw(Law::Exceeds { value, threshold: 2, noise: gaussian }),
+            &|value, source| source.draw(Law::Noisy { value, noise: laplace }),
+        ];
+        for (number, run) in runs.iter().enumerate() {
+            let law = |value| {
+                exact_law(Window::new(-40, 40), |source| run(value, source)).without_receipt()
+            };
+            for (value, other) in (0..6).flat_map(|value| (0..6).map(move |other| (value, other))) {
+                let replayed = |value: &i64, source: &mut dyn Source| run(*value, source);
+                let mut end = NoMore;
+                let mut first = Scripted::new(std::iter::once(1), &mut end);
+                let step = compare(&raw(), replayed, &value, &other, &mut first).steps[0];
+                let (p, q) = (law(value), law(other));
+                let at = format!("draw {number}, {value} and {other}: {step:?}");
+                assert!((step.forward - p.pure_loss(&q)).abs() < 1e-9, "{at}");
+                assert!((step.backward - q.pure_loss(&p)).abs() < 1e-9, "{at}");
+                assert!(step.rho >= p.zcdp(&q) * (1.0 - 1e-9) - 1e-12, "{at}: {}", p.zcdp(&q));
+            }
+        }
+    }
+
+    fn of_loss(forward: f64, backward: f64, rho: f64) -> StepLoss {
+        StepLoss { kind: DrawKind::Noisy, forward, backward, rho }
+    }
+
+    fn losses(spent: f64) -> [Loss; 4] {
+        let epsilon = Epsilon::new(spent).expect("valid");
+        [
+            Loss::Pure { epsilon },
+            Loss::BoundedRange { eta: epsilon },
+            Loss::Zcdp { rho: Rho::new(spent).expect("valid") },
+            Loss::Gaussian { mu: dp_accounting::Mu::new(spent).expect("valid") },
+        ]
+    }
+
+    /// Each in its own measure, whichever side it loses on, as often as the leaf pays for draws.
+    #[test]
+    fn a_leaf_of_any_loss_may_be_overdrawn() {
+        for (loss, spent) in losses(0.25).into_iter().zip([0.6, 0.9, 0.36, 0.72_f64.sqrt()]) {
+            for [forward, backward] in [[0.3, 0.6], [0.6, 0.3]] {
+                let steps = [of_loss(forward / 2.0, backward / 2.0, 0.18); 2];
+                let leaf = overdrawn(&[(0, Some(loss))], &steps).expect("overdrawn");
+                assert_abs_diff_eq!(leaf.share, 4.0 * spent, epsilon = 1e-12);
+            }
+        }
+        for loss in losses(0.9) {
+            assert_eq!(overdrawn(&[(0, Some(loss))], &[of_loss(0.3, 0.6, 0.18); 1]), None);
+            // What is no number is no small share.
+            for none in [
+                of_loss(f64::NAN, 0.1, f64::NAN),
+                of_loss(f64::INFINITY, f64::NEG_INFINITY, f64::NAN),
+            ] {
+                let leaf = overdrawn(&[(0, Some(loss))], &[none]).expect("overdrawn");
+                assert!(leaf.share.is_infinite(), "{loss:?}: {leaf:?}");
+            }
+        }
+    }
+
+    /// Of several leaves the worst, wherever it is; what others cost is not known if one of them does not say.
+    #[test]
+    fn the_worst_of_all_leaves_is_told() {
+        let [half, ..] = losses(0.5);
+        for worst in 0..3 {
+            let steps: Vec<StepLoss> = (0..3)
+                .map(|place| of_loss(if place == worst { 2.0 } else { 0.75 }, 0.1, 0.0))
+                .collect();
+            let charges: Vec<(usize, Option<Loss>)> =
+                (0..3).map(|place| (place, Some(half))).collect();
+            let leaf = overdrawn(&charges, &steps).expect("overdrawn");
+            assert_eq!((leaf.draw, leaf.share, leaf.pure), (worst, 4.0, 6.0));
+            let mut unsaid = charges.clone();
+            unsaid[(worst + 1) % 3].1 = None;
+            let leaf = overdrawn(&unsaid, &steps).expect("overdrawn");
+            assert!(leaf.draw == worst && leaf.pure.is_infinite() && leaf.rho.is_infinite());
+        }
+    }
+
+    /// A claim for one side is held against that side, one for both against the worse; an overdrawn leaf against what all would cost.
+    #[test]
+    fn what_was_found_is_a_share_of_what_the_receipt_claims() {
+        use dp_accounting::{AddOnly, AddRemove, Budget, Delta, Step};
+        let seen = Comparison {
+            relation: AddOnly.any(),
+            refused: None,
+            steps: vec![of_loss(0.2, 0.3, 0.1), of_loss(-0.1, 0.3, 0.1)],
+            diverged: None,
+            overdrawn: None,
+            outputs_equal: true,
+        };
+        let budget = Budget::new(1.0, 1e-6).expect("valid");
+        let [pure, _, zcdp, gaussian] = losses(0.5);
+        let (one, both) = (
+            |loss| Receipt::new("x", AddOnly, budget, Step::spend("x", loss)),
+            |loss| Receipt::new("x", AddRemove, budget, Step::spend("x", loss)),
+        );
+        let close =
+            |share: f64, expected: f64| assert_abs_diff_eq!(share, expected, epsilon = 1e-12);
+        close(seen.share_of(&one(pure)), 0.2);
+        close(seen.share_of(&both(pure)), 1.2);
+        close(seen.share_of(&one(zcdp)), 0.4);
+        close(seen.share_of(&both(gaussian)), 1.6);
+        let epsilon = Epsilon::new(0.5).expect("valid");
+        let delta = Delta::new(1e-9).expect("valid");
+        for nothing in [Loss::Unbounded, Loss::Approximate { epsilon, delta }] {
+            assert!(seen.share_of(&both(nothing)).is_infinite(), "{nothing:?}");
+        }
+        let leaf = Overdrawn { draw: 0, share: 4.0, pure: 2.0, rho: 3.0 };
+        let more = Comparison { overdrawn: Some(leaf), ..seen };
+        close(more.share_of(&both(pure)), 4.0);
+        close(more.share_of(&both(zcdp)), 6.0);
+    }
+
+    #[test]
+    fn a_report_that_is_no_number_is_an_unbounded_loss() {
+        for (loss, worst) in [(f64::NAN, 0.5), (f64::NAN, f64::NAN), (0.5, f64::INFINITY)] {
+            let step = released_loss(DrawKind::Report, loss, worst);
+            assert!(step.rho.is_infinite() && (step.forward.is_infinite() || !loss.is_nan()));
+        }
+    }
+
     struct NoMore;
 
     impl Source for NoMore {

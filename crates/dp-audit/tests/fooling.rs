@@ -452,7 +452,52 @@ fn a_draw_beside_a_plan_is_refused() {
     assert!(unit(&few).largest_ratio(&unit(&more)).is_some());
 }
 
-/// A plan that dies half way has ended: what is drawn after that is not its own, whoever catches the panic.
+/// What one of two runs draws has to be paid for as what the other does: by a receipt, and by one about these neighbours.
+#[test]
+fn both_runs_are_held_to_their_plans() {
+    let count = NoisyCount::geometric(Epsilon::new(0.5).expect("valid")).expect("positive");
+    let step = Step::spend("count", count.loss());
+    let budget = Budget::new(0.5, 0.0).expect("valid");
+    let add = Receipt::new("count", AddRemove, budget, step.clone());
+    let replace = Receipt::new("count", ReplaceOne, budget, step);
+    let of = |way: u8, n: u64, source: &mut dyn Source| match way {
+        0 => Draws::planned(source, &add, |draws| count.release(n, &mut draws.leaf("count", 0))).0,
+        1 => {
+            Draws::planned(source, &replace, |draws| count.release(n, &mut draws.leaf("count", 0)))
+                .0
+        }
+        _ => count.release(n, &mut Draws::unplanned(source)),
+    };
+    let neighbours = Neighbours::of_records(AddRemove, Vec::clone);
+    let (few, more) = (vec![0_u8], vec![0, 1]);
+    let mut rng = ChaCha20Rng::seed_from_u64(1);
+    let mut source = SecureSource::new(&mut rng);
+    for (first, second) in (0..3).flat_map(|first| (0..3).map(move |second| (first, second))) {
+        let run = |data: &Vec<u8>, source: &mut dyn Source| {
+            of(if data.len() == 1 { first } else { second }, data.len() as u64, source)
+        };
+        let seen = compare(&neighbours, run, &few, &more, &mut source);
+        assert_eq!(seen.refused.is_none(), first == 0 && second == 0, "{first} {second}");
+        assert_eq!(seen.pure_loss().is_finite(), first == 0 && second == 0, "{first} {second}");
+    }
+}
+
+/// A run that stops on one of the two data sets is no run that passes, whichever it is.
+#[test]
+fn a_panic_on_either_data_set_is_passed_on() {
+    for odd in [0, 1] {
+        let stopped = std::panic::catch_unwind(|| {
+            compared(|secret, source| {
+                let noisy = source.noisy(*secret, laplace(1));
+                assert!(*secret != odd, "the odd one");
+                noisy
+            })
+        });
+        assert!(stopped.is_err(), "{odd}");
+    }
+}
+
+/// A plan that dies half way has ended/// A plan that dies half way has ended: what is drawn after that is not its own, whoever catches the panic.
 #[test]
 fn a_plan_that_panics_pays_for_no_draw_after_it() {
     use std::panic::{AssertUnwindSafe, catch_unwind};

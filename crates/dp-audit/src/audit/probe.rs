@@ -103,6 +103,44 @@ fn width(noise: Noise) -> f64 {
 mod tests {
     use super::*;
 
+    /// The window of a draw holds its values and its threshold, so that there is a law of it.
+    #[test]
+    fn a_window_holds_all_that_is_drawn() {
+        use dp_mechanism::{ChaCha20Rng, DiscreteLaplace, Ratio, ReportNoise, SecureSource};
+        use rand::SeedableRng;
+        type Run<'a> = &'a dyn Fn(&mut dyn Source) -> i64;
+        let scale = Ratio::new(2, 1).expect("valid");
+        let geometric = Geometric::new(scale).expect("positive");
+        let laplace = DiscreteLaplace::new(scale).expect("positive");
+        let gaussian = DiscreteGaussian::new(scale).expect("positive");
+        let report = |noise| {
+            move |source: &mut dyn Source| {
+                source.draw(Law::Report { value: 5, threshold: 500, noise })
+            }
+        };
+        let (one_sided, two_sided) =
+            (report(ReportNoise::OneSided(geometric)), report(ReportNoise::TwoSided(laplace)));
+        let runs: [Run<'_>; 5] = [
+            &|source| source.noisy(500, Noise::Laplace(laplace)),
+            &|source| source.noisy_max(&[500, -3], geometric).1,
+            &|source| {
+                let mut vector = [500];
+                source.noisy_vector(&mut vector, gaussian);
+                vector[0]
+            },
+            &one_sided,
+            &two_sided,
+        ];
+        for (number, run) in runs.iter().enumerate() {
+            let mut rng = ChaCha20Rng::seed_from_u64(1);
+            let mut outcomes = SecureSource::new(&mut rng);
+            let mut probe = Probe::new(&mut outcomes);
+            run(&mut probe);
+            let window = probe.seen().window().expect("narrow enough");
+            assert!(window.holds(500), "draw {number}: {window:?}");
+        }
+    }
+
     /// An exact law follows both runs: what one of them alone draws is in the window, too.
     #[test]
     fn a_window_is_wide_enough_for_both_runs() {

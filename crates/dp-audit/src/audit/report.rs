@@ -110,3 +110,42 @@ impl fmt::Display for Findings {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(claimed: f64, losses: &[f64]) -> Findings {
+        let mut found = Found::claim(claimed);
+        for loss in losses {
+            found.see(*loss, || "here".to_owned());
+        }
+        let (setting, measure) = ("plain".to_owned(), "epsilon".to_owned());
+        let finding = Finding { setting, measure, method: Method::Exact, found };
+        Findings { findings: vec![finding], ..Findings::default() }
+    }
+
+    /// One finding for a check is as bad as all of them, and says so in words.
+    #[test]
+    fn what_does_not_stand_is_no_finding_that_does() {
+        let told = || vec!["one".to_owned()];
+        let stands = [with(1.0, &[0.5, 1.0]), with(0.0, &[0.0])];
+        let broken = [
+            Findings::default(),
+            with(1.0, &[]),
+            with(1.0, &[0.5, 1.1]),
+            with(1.0, &[f64::NAN, 0.5]),
+            with(0.0, &[1e-9]),
+            Findings { unreached_steps: told(), ..with(1.0, &[0.5]) },
+            Findings { unreached_settings: told(), ..with(1.0, &[0.5]) },
+        ];
+        for (findings, expected) in
+            stands.iter().map(|one| (one, true)).chain(broken.iter().map(|one| (one, false)))
+        {
+            assert_eq!([findings.stands(), findings.found().stands()], [expected; 2], "{findings}");
+            assert_eq!(findings.to_string().contains(": stands"), expected, "{findings}");
+        }
+        let half = with(2.0, &[0.5, 1.0]).found();
+        assert!((half.worst - 0.5).abs() < 1e-15 && half.cases == 2, "{half:?}");
+    }
+}

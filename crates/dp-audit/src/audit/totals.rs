@@ -129,3 +129,120 @@ impl Totals {
         (findings, none)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use approx::assert_abs_diff_eq;
+    use dp_accounting::{AddOnly, AddRemove, Budget, Delta, Epsilon, Loss, Mu, Rho, Step};
+
+    use super::*;
+    use crate::promises::Promises;
+    use crate::{DrawKind, StepLoss};
+
+    fn receipt<L: Relation>(relation: L, asked: f64, loss: Loss) -> Receipt<L> {
+        let budget = Budget::new(asked, 1e-9).expect("valid");
+        Receipt::new("x", relation, budget, Step::spend("x", loss))
+    }
+
+    fn epsilon(x: f64) -> Epsilon {
+        Epsilon::new(x).expect("valid")
+    }
+
+    /// The worst that was found in each measure, by name.
+    fn worst(totals: Totals) -> Vec<(String, f64)> {
+        let (findings, _) = totals.into_findings("plain");
+        findings.into_iter().map(|one| (one.measure, one.found.worst)).collect()
+    }
+
+    fn seen(relation: dp_accounting::AnyRelation, failed: bool) -> Comparison {
+        Comparison {
+            relation,
+            refused: None,
+            steps: vec![StepLoss { kind: DrawKind::Noisy, forward: 0.2, backward: 0.5, rho: 0.08 }],
+            diverged: None,
+            overdrawn: None,
+            outputs_equal: !failed,
+        }
+    }
+
+    /// All that a receipt claims is tried, each in its own measure: pure loss in the direction of the relation.
+    #[test]
+    fn a_transcript_is_held_against_every_total() {
+        fn of<L: Relation>(relation: L, loss: Loss, failed: bool) -> Vec<(String, f64)> {
+            let mut totals = Totals::of(&receipt(relation, 9.0, loss));
+            totals.see_transcript(&seen(relation.any(), failed), "here");
+            worst(totals)
+        }
+        let pure = Loss::Pure { epsilon: epsilon(0.5) };
+        let zcdp = Loss::Zcdp { rho: Rho::new(0.1).expect("valid") };
+        let gaussian = Loss::Gaussian { mu: Mu::new(0.5).expect("valid") };
+        let delta = Delta::new(1e-9).expect("valid");
+        let approximate = Loss::Approximate { epsilon: epsilon(0.5), delta };
+        let rho = ("rho by transcripts", 0.08);
+        let mu = ("mu by transcripts", 0.4);
+        let eps = |loss| ("epsilon by transcripts", loss);
+        for (found, expected) in [
+            (of(AddRemove, pure, false), vec![eps(0.5), rho, mu]),
+            (of(AddOnly, pure, false), vec![eps(0.2), rho]),
+            (of(AddRemove, zcdp, false), vec![rho]),
+            (of(AddRemove, gaussian, false), vec![rho, mu]),
+            (
+                of(AddRemove, approximate, false),
+                vec![("delta at epsilon 0.500000 by transcripts", 0.0)],
+            ),
+        ] {
+            let names =
+                |all: &[(String, f64)]| all.iter().map(|one| one.0.clone()).collect::<Vec<_>>();
+            let expected: Vec<(String, f64)> =
+                expected.into_iter().map(|(name, loss)| (name.to_owned(), loss)).collect();
+            assert_eq!(names(&found), names(&expected));
+            for (found, expected) in found.iter().zip(&expected) {
+                assert_abs_diff_eq!(found.1, expected.1, epsilon = 1e-12);
+            }
+        }
+        for loss in [pure, zcdp, gaussian, approximate] {
+            let found = of(AddRemove, loss, true);
+            assert!(!found.is_empty() && found.iter().all(|one| one.1.is_infinite()), "{found:?}");
+        }
+    }
+
+    /// In the order of the pair, and with all that the window does not hold.
+    #[test]
+    fn laws_are_held_against_every_total_that_they_have() {
+        let law = |paths: [(i32, f64, bool); 3]| Law::from_paths(paths, Promises::default());
+        let p = law([(0, 0.5, false), (1, 0.49, false), (2, 0.01, true)]);
+        let q = law([(0, 0.2, false), (1, 0.79, false), (2, 0.01, true)]);
+        let of = |loss: Loss, p: &Law<i32>, q: &Law<i32>| {
+            let mut totals = Totals::of(&receipt(AddOnly, 9.0, loss));
+            totals.see_laws(p, q, "here");
+            worst(totals)
+        };
+        let pure = Loss::Pure { epsilon: epsilon(0.5) };
+        for (a, b) in [(&p, &q), (&q, &p)] {
+            let found = of(pure, a, b);
+            assert_eq!(found.len(), 2, "{found:?}");
+            assert_abs_diff_eq!(found[0].1, a.pure_loss(b), epsilon = 1e-12);
+            assert_abs_diff_eq!(found[1].1, a.zcdp(b), epsilon = 1e-12);
+        }
+        let delta = Delta::new(1e-9).expect("valid");
+        let found = of(Loss::Approximate { epsilon: epsilon(2.0), delta }, &p, &q);
+        assert_abs_diff_eq!(found[0].1, 0.01, epsilon = 1e-12);
+    }
+
+    /// However the rest stands: a receipt that spends more than was asked for is not one for that budget.
+    #[test]
+    fn a_receipt_beyond_its_budget_does_not_stand() {
+        for (asked, stands) in [(0.4, false), (0.5, true), (0.6, true)] {
+            let receipt = receipt(AddRemove, asked, Loss::Pure { epsilon: epsilon(0.5) });
+            let mut totals = Totals::of(&receipt);
+            totals.see_transcript(&seen(AddRemove.any(), false), "here");
+            let (findings, _) = totals.into_findings("plain");
+            let broken: Vec<&str> = findings
+                .iter()
+                .filter(|one| !one.found.stands())
+                .map(|one| one.measure.as_str())
+                .collect();
+            assert_eq!(broken, if stands { vec![] } else { vec!["what was asked for"] });
+        }
+    }
+}

@@ -191,6 +191,20 @@ mod tests {
         assert!(!claim.pass && claim.witness == "panicked: why", "{claim:?}");
     }
 
+    /// A small claim has no more room than a large one.
+    #[test]
+    fn a_loss_may_exceed_its_claim_by_rounding_only() {
+        for claimed in [1e-12, 1.0, 1e6] {
+            let stands = |loss: f64| {
+                let mut found = Found::claim(claimed);
+                found.see(loss, || "here".to_owned());
+                found.stands()
+            };
+            assert!(stands(claimed) && stands(claimed * (1.0 + 1e-10)));
+            assert!(!stands(claimed * (1.0 + 1e-8)) && !stands(claimed + 1e-2), "{claimed}");
+        }
+    }
+
     #[test]
     fn of_two_findings_the_worse_stays_and_a_number_that_is_none_is_the_worst() {
         let with = |worst: f64| {

@@ -28,8 +28,12 @@ const REPORTS: &str = "DP_AUDIT_REPORTS";
 /// and writes an [`AuditReport`] to `CRATE.json` in that folder.
 pub fn main(suite: Suite) -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
+    let code = |ended: Result<u8, String>| ended.map_or_else(|why| refuse(&why), ExitCode::from);
     match Request::read(&arguments) {
-        Ok(Request::Tests) => as_tests(suite),
+        Ok(Request::Tests) => {
+            let reports = std::env::var_os(REPORTS).map(PathBuf::from);
+            code(as_tests(suite, &Arguments::from_args(), reports.as_deref()))
+        }
         Ok(Request::Ids) => {
             suite.ids().iter().for_each(|id| tell(&format!("{} {id}", suite.crate_name)));
             ExitCode::SUCCESS
@@ -41,13 +45,7 @@ pub fn main(suite: Suite) -> ExitCode {
             ExitCode::SUCCESS
         }
         Ok(Request::Audit { folder, effort, only }) => {
-            match audit(&suite, &folder, effort, &only) {
-                Ok(report) => {
-                    tell(&format!("{}: {}", suite.crate_name, summary(&report, effort)));
-                    if report.no_surprise() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
-                }
-                Err(error) => refuse(&error.to_string()),
-            }
+            code(audited(&suite, &folder, effort, &only))
         }
         Err(why) => refuse(&why),
     }
@@ -112,8 +110,8 @@ enum Outcome {
     Mutant(usize, Mutant),
 }
 
-/// Each check as a test of its own, and one that none is missing.
-fn as_tests(suite: Suite) -> ExitCode {
+/// Each check as a test of its own, and one that none is missing. The code to exit with, as a test runner has it.
+fn as_tests(suite: Suite, arguments: &Arguments, reports: Option<&Path>) -> Result<u8, String> {
     let Suite { crate_name, folder, checks, mutants } = suite;
     let effort = Effort::quick();
     let mechanisms: Vec<String> = checks.iter().map(|check| check.mechanism.clone()).collect();
@@ -144,14 +142,13 @@ fn as_tests(suite: Suite) -> ExitCode {
         Trial::test(name, run).with_kind("mutant")
     }));
     let all = trials.len();
-    let conclusion = libtest_mimic::run(&Arguments::from_args(), trials);
+    let conclusion = libtest_mimic::run(arguments, trials);
     let whole = conclusion.num_passed + conclusion.num_failed == all as u64;
-    if let Some(reports) = std::env::var_os(REPORTS).filter(|_| whole)
-        && let Err(error) = write(Path::new(&reports), crate_name, &in_order(outcomes.try_iter()))
-    {
-        return refuse(&format!("the report cannot be written: {error}"));
+    if let Some(reports) = reports.filter(|_| whole) {
+        write(reports, crate_name, &in_order(outcomes.try_iter()))
+            .map_err(|error| format!("the report cannot be written: {error}"))?;
     }
-    conclusion.exit_code()
+    Ok(if conclusion.has_failed() { 101 } else { 0 })
 }
 
 /// The report of tests that ended in any order.
@@ -178,6 +175,13 @@ fn every_release_is_named(folder: &str, mechanisms: &[String]) -> Result<(), Str
     }
 }
 
+/// Runs them one after the other. The code to exit with: 1 if anything is not as it should be.
+fn audited(suite: &Suite, folder: &Path, effort: Effort, only: &[String]) -> Result<u8, String> {
+    let report = audit(suite, folder, effort, only).map_err(|error| error.to_string())?;
+    tell(&format!("{}: {}", suite.crate_name, summary(&report, effort)));
+    Ok(u8::from(!report.no_surprise()))
+}
+
 /// Ids that are not of this suite may be of another crate's, but one of them must be.
 fn audit(suite: &Suite, folder: &Path, effort: Effort, only: &[String]) -> io::Result<AuditReport> {
     let known = suite.ids();
@@ -198,7 +202,79 @@ fn write(folder: &Path, crate_name: &str, report: &AuditReport) -> io::Result<()
 
 #[cfg(test)]
 mod tests {
+    use super::super::{Check, Found, MutantCode, mutants};
     use super::*;
+    use crate::Method;
+
+    fn seen(loss: f64) -> Found {
+        let mut found = Found::claim(1.0);
+        found.see(loss, || "here".to_owned());
+        found
+    }
+
+    const TWICE: MutantCode = ("M1", |_| seen(2.0), |_| seen(1.0));
+
+    /// A crate in this folder with one claim, of which half is known to be reached, and one mutant.
+    fn of_one_claim(folder: &Path, loss: f64, code: MutantCode) -> Suite {
+        let put = |name: &str, text: &str| {
+            let path = folder.join(name);
+            std::fs::create_dir_all(path.parent().expect("a folder")).expect("a new folder");
+            std::fs::write(path, text).expect("a new file");
+        };
+        put("src/lib.rs", "impl Mine {\n    pub fn release(\n");
+        put("claims/tightness.toml", "mine = 0.5\n");
+        let table = "[[mutant]]\nid = \"M1\"\nwhat = \"x\"\nreference = \"y\"\nlayer = \"exact\"\nexpected = 2.0\nseconds = 1.0\n";
+        let claim = move |_| seen(loss);
+        let checks = vec![Check::new("mine", "Mine", "add-remove", Method::Exact, claim)];
+        let folder = folder.to_str().expect("a plain name").to_owned().leak();
+        Suite { crate_name: "dp-mine", folder, checks, mutants: mutants(table, &[code]) }
+    }
+
+    /// Arguments of tests whose failures are not those of this run.
+    fn elsewhere(folder: &Path) -> Arguments {
+        Arguments {
+            logfile: Some(folder.join("log").display().to_string()),
+            ..Arguments::default()
+        }
+    }
+
+    /// How a run ends that is all right but for this, as tests and as an audit. Of a blind check or a twin that proves little an audit says nothing.
+    #[test]
+    fn a_run_ends_well_only_if_all_of_it_does() {
+        let cases: [(&str, f64, MutantCode, [u8; 2]); 6] = [
+            ("nothing", 0.5, TWICE, [0, 0]),
+            ("a broken claim", 1.5, TWICE, [101, 1]),
+            ("a blind check", 0.25, TWICE, [101, 0]),
+            ("a missed mutant", 0.5, ("M1", |_| seen(1.0), |_| seen(1.0)), [101, 1]),
+            ("a flagged twin", 0.5, ("M1", |_| seen(2.0), |_| seen(2.0)), [101, 1]),
+            ("a small twin", 0.5, ("M1", |_| seen(2.0), |_| seen(0.1)), [101, 0]),
+        ];
+        for (what, loss, code, expected) in cases {
+            let folder = tempfile::tempdir().expect("a folder");
+            let suite = || of_one_claim(folder.path(), loss, code);
+            let tests = as_tests(suite(), &elsewhere(folder.path()), None);
+            let audit = audited(&suite(), folder.path(), Effort::quick(), &[]);
+            assert_eq!([tests, audit], expected.map(Ok), "{what}");
+        }
+    }
+
+    /// A report of some tests would be read as one of all.
+    #[test]
+    fn a_report_of_tests_is_of_all_of_them() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let report = folder.path().join("dp-mine.json");
+        let ran = |filter: Option<&str>| {
+            let filter = filter.map(str::to_owned);
+            let arguments = Arguments { filter, ..elsewhere(folder.path()) };
+            let suite = of_one_claim(folder.path(), 1.5, TWICE);
+            as_tests(suite, &arguments, Some(folder.path())).expect("a report")
+        };
+        assert!(ran(Some("M1")) == 0 && !report.exists());
+        assert_eq!(ran(None), 101);
+        let text = std::fs::read_to_string(&report).expect("written");
+        let read: AuditReport = serde_json::from_str(&text).expect("a report");
+        assert_eq!((read.claims.len(), read.mutants.len(), read.claims[0].pass), (1, 1, false));
+    }
 
     fn read(words: &[&str]) -> Result<Request, String> {
         Request::read(&words.iter().map(OsString::from).collect::<Vec<_>>())

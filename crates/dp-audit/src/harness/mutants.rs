@@ -132,6 +132,25 @@ mod tests {
         mutants(TABLE, &[]);
     }
 
+    /// A row that says too little is refused by name.
+    #[test]
+    fn a_row_says_what_is_wrong_how_it_is_caught_and_by_how_much() {
+        let read = |from: &str, to: &str| {
+            let table = TABLE.replace(from, to);
+            let code: [MutantCode; 1] = [("M7-form", |_| loss(2.0), |_| loss(1.0))];
+            std::panic::catch_unwind(|| mutants(&table, &code).len())
+        };
+        assert!(read("", "").is_ok_and(|one| one == 1));
+        for (from, to) in [
+            ("expected = 2.0", "expected = 1.0"),
+            ("layer = \"exact\"", "layer = \"luck\""),
+            ("\"half the noise\"", "\"\""),
+            ("\"a habit\"", "\"\""),
+        ] {
+            assert!(read(from, to).is_err(), "{to}");
+        }
+    }
+
     #[test]
     fn the_number_stands_for_all_forms() {
         let row = mutants(TABLE, &[("M7-form", |_| loss(2.0), |_| loss(1.0))]).remove(0).row;

@@ -114,6 +114,45 @@ mod tests {
         assert_eq!((few.claims.len(), few.mutants.len()), (0, 2));
     }
 
+    /// What is asked for by name is run, be it a claim, a form of a mutant or all of its forms, and nothing else.
+    #[test]
+    fn each_name_runs_what_it_names() {
+        let suite = suite();
+        for (name, runs) in [
+            ("good", &["good"][..]),
+            ("bad", &["bad"]),
+            ("M1", &["M1", "M1-twice"]),
+            ("M1-twice", &["M1-twice"]),
+        ] {
+            let report = suite.run(Effort::quick(), &[name.to_owned()], &mut |_| {});
+            let claims = report.claims.iter().map(|claim| claim.id.as_str());
+            let ran: Vec<&str> =
+                claims.chain(report.mutants.iter().map(|one| one.id.as_str())).collect();
+            assert_eq!(ran, runs, "{name}");
+        }
+    }
+
+    /// Lines and the last line of a run say what its report does.
+    #[test]
+    fn what_is_told_is_what_was_found() {
+        use super::super::{MutantCode, summary};
+        let code: [MutantCode; 2] = [
+            ("M1", |_| seen(1.0, 1.0), |_| seen(1.0, 1.0)),
+            ("M1-twice", |_| seen(1.0, 2.0), |_| seen(1.0, 3.0)),
+        ];
+        let mut suite = suite();
+        for (mutant, (_, broken, twin)) in suite.mutants.iter_mut().zip(code) {
+            (mutant.mutant, mutant.twin) = (broken, twin);
+        }
+        let mut told = Vec::new();
+        let report = suite.run(Effort::quick(), &[], &mut |line| told.push(line));
+        assert!(told[0].starts_with("stands ") && told[1].starts_with("BROKEN "), "{told:?}");
+        assert!(told[2].starts_with("MISSED ") && told[2].contains("twin passes"), "{told:?}");
+        assert!(told[3].starts_with("caught ") && told[3].contains("TWIN FLAGGED"), "{told:?}");
+        let expected = "1 of 2 claims stand, 1 of 2 mutants caught, 1 twins flagged (seed 1)";
+        assert_eq!(summary(&report, Effort::quick()), expected);
+    }
+
     #[test]
     fn as_a_test_a_broken_claim_fails_and_so_does_a_twin_that_proves_little() {
         let report = suite().run(Effort::quick(), &[], &mut |_| {});

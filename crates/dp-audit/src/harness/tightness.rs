@@ -75,6 +75,8 @@ mod tests {
     fn a_check_that_sees_less_than_before_is_refused() {
         let known = Tightness(BTreeMap::from([("mine".to_owned(), 0.75)]));
         assert!(known.complaint(&claim(1.5)).is_ok() && known.complaint(&claim(2.0)).is_ok());
+        assert!(known.complaint(&claim(1.499)).is_ok() && known.complaint(&claim(1.495)).is_err());
+        assert!(known.complaint(&claim(f64::NAN)).is_err());
         assert!(known.complaint(&claim(1.4)).is_err_and(|why| why.contains("reaches 0.7000")));
     }
 

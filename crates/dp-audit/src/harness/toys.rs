@@ -208,6 +208,53 @@ mod tests {
     use super::*;
     use crate::{Window, exact_law};
 
+    /// Whoever is not in the sample must not even move a number with noise.
+    #[test]
+    fn who_is_left_out_moves_no_draw() {
+        use dp_mechanism::{ChaCha20Rng, SecureSource};
+        use rand::SeedableRng;
+        type Run<'a> = &'a dyn Fn(&[u8], &mut dyn Source) -> i64;
+        let coin = |source: &mut dyn Source| source.keep(Coin::Rational(ratio(0.5)));
+        let coins = |records: &[u8], source: &mut dyn Source| {
+            for _ in records {
+                coin(source);
+            }
+        };
+        let gaussian = Noise::Gaussian(
+            DiscreteGaussian::new(Ratio::new(9, 1).expect("valid")).expect("positive"),
+        );
+        let honest = |records: &[u8], source: &mut dyn Source, noise: Noise| {
+            let kept: Vec<bool> = records.iter().map(|_| coin(source)).collect();
+            source.noisy(count(kept, |kept| *kept), noise)
+        };
+        let broken: [Run<'_>; 4] = [
+            &|records, source| {
+                coins(records, source);
+                source.noisy(count(records, |_| true), laplace(0.5))
+            },
+            &|records, source| {
+                coins(records, source);
+                source.noisy(count(records, |_| true), gaussian)
+            },
+            &|records, source| {
+                coins(records, source);
+                i64::from(source.exceeds(count(records, |_| true), 9, laplace(0.5)))
+            },
+            &|records, source| {
+                coins(records, source);
+                source.noisy(0, laplace(0.5)) + count(records, |_| true)
+            },
+        ];
+        let mut rng = ChaCha20Rng::seed_from_u64(1);
+        let mut outcomes = SecureSource::new(&mut rng);
+        let mut passes = |run: Run<'_>| nothing_of_who_is_left_out(&[1, 2, 3], &mut outcomes, run);
+        assert!(passes(&|records, source| honest(records, source, laplace(0.5))));
+        assert!(passes(&|records, source| honest(records, source, gaussian)));
+        for (number, run) in broken.iter().enumerate() {
+            assert!(!passes(run), "run {number}");
+        }
+    }
+
     /// Who is there is always said to be; where nobody is, it is a coin.
     #[test]
     fn both_sides_are_looked_at_where_both_are_promised() {

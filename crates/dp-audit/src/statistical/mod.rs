@@ -161,6 +161,16 @@ mod tests {
         assert!(broken.epsilon > 1.0, "{broken:?}");
     }
 
+    /// An event that hardly comes from one of the two data sets, whichever it is.
+    #[test]
+    fn a_loss_in_either_direction_is_seen() {
+        for rare in [true, false] {
+            let run = |first: bool, rng: &mut ChaCha20Rng| first != rare && rng.random_bool(0.5);
+            let bound = epsilon_lower_bound(4_000, 1, run);
+            assert!(bound.epsilon > 3.0, "{rare}: {bound:?}");
+        }
+    }
+
     #[test]
     fn a_hole_in_the_support_shows_as_delta() {
         assert!(delta_lower_bound(90, 0, 200, 1.0) > 0.05);

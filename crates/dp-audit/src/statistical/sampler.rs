@@ -43,6 +43,11 @@ mod tests {
         assert!(largest_cdf_distance(&mut fair, die) < 1e-12);
         let mut ones = [1; 6];
         assert_abs_diff_eq!(largest_cdf_distance(&mut ones, die), 5.0 / 6.0, epsilon = 1e-12);
+        // What is too high shows just below it, a hole at both of its ends.
+        let mut sixes = [6; 6];
+        assert_abs_diff_eq!(largest_cdf_distance(&mut sixes, die), 5.0 / 6.0, epsilon = 1e-12);
+        let mut ends = [1, 1, 1, 6, 6, 6];
+        assert_abs_diff_eq!(largest_cdf_distance(&mut ends, die), 1.0 / 3.0, epsilon = 1e-12);
         assert!(largest_cdf_distance(&mut [], die).is_infinite());
         // ln(2e6) / 2 / 1e6 under the root.
         assert_abs_diff_eq!(dkw_bound(1_000_000, 1e-6), 0.002_693, epsilon = 1e-6);
