@@ -182,3 +182,52 @@ impl Ord for Big {
 pub(crate) fn signed(x: u64) -> i64 {
     i64::try_from(x).expect("lengths are far below 2^63")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn whole(n: i64) -> Big {
+        Big { m: n.into(), e: 0 }
+    }
+
+    /// Multiplied back, a quotient that was rounded down is nowhere too large, and one that was rounded up nowhere too small: not by the last bit.
+    #[test]
+    fn quotients_are_rounded_to_their_side() {
+        for (n, m) in (-60..=60).flat_map(|n| (1..=60).map(move |m| (n, m))) {
+            let [down, up] = [Round::Down, Round::Up].map(|round| whole(n).div(&whole(m), round));
+            let at = format!("{n} / {m}");
+            assert!(down.mul(&whole(m), Round::Up) <= whole(n), "{at}");
+            assert!(up.mul(&whole(m), Round::Down) >= whole(n), "{at}");
+            // One of few parts of a whole is exact or it is not.
+            let is_whole = (0..12).any(|by| (n << by) % m == 0);
+            assert_eq!(down == up, is_whole, "{at}");
+        }
+    }
+
+    #[test]
+    fn roots_are_rounded_to_their_side() {
+        for n in 0..600 {
+            let [down, up] = [Round::Down, Round::Up].map(|round| whole(n).sqrt(round));
+            assert!(down.mul(&down, Round::Up) <= whole(n), "{n}");
+            assert!(up.mul(&up, Round::Down) >= whole(n), "{n}");
+            assert_eq!(down == up, (0..25).any(|root| root * root == n), "{n}");
+        }
+    }
+
+    #[test]
+    fn halves_go_to_the_whole_number_above() {
+        for (x, nearest) in [
+            (0.4, 0),
+            (0.5, 1),
+            (1.5, 2),
+            (-0.4, 0),
+            (-0.5, 0),
+            (-0.6, -1),
+            (1e18, 1_000_000_000_000_000_000),
+        ] {
+            assert_eq!(Big::of(x).nearest(), Some(nearest), "{x}");
+        }
+        assert_eq!(Big::of(1e19).nearest(), None);
+    }
+}

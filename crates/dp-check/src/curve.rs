@@ -227,3 +227,87 @@ fn repeated(once: &Interval, mut count: u64) -> Interval {
 fn product(a: &[Atom], b: &[Atom]) -> Vec<Atom> {
     a.iter().flat_map(|x| b.iter().map(move |y| x.and(y))).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FINE: Effort = Effort { atoms: 200_000, cells: 400, terms: 10_000, places: 160 };
+
+    fn delta(parts: &[(Law, u64)], side: Side, effort: Effort, epsilon: f64) -> Interval {
+        Composed::new(parts, side, effort).expect("little work").delta(epsilon)
+    }
+
+    /// With fewer places of masses, and fewer cells, less is known, and nothing else: what more of them find lies within.
+    #[test]
+    fn coarse_curves_hold_fine_ones() {
+        let gaussian = Law::DiscreteGaussian { variance: 3.0, sensitivity: 1 };
+        let wide = Law::DiscreteGaussian { variance: 0.4, sensitivity: 2 };
+        let laplace = Law::DiscreteLaplace { rate: 0.4, sensitivity: 2 };
+        let response = Law::RandomisedResponse { epsilon: 0.7 };
+        let lists: [&[(Law, u64)]; 5] = [
+            &[(gaussian.clone(), 1)],
+            &[(gaussian.clone(), 5)],
+            &[(wide.clone(), 1), (response.clone(), 3)],
+            &[(gaussian.clone(), 3), (wide, 2)],
+            &[(laplace, 4), (response, 2)],
+        ];
+        for (number, parts) in lists.iter().enumerate() {
+            for places in [6, 12, 24] {
+                for epsilon in [0.0, 0.5, 1.0, 2.0, 4.0, 8.0] {
+                    let fine = delta(parts, Side::Remove, FINE, epsilon);
+                    let coarse = delta(parts, Side::Remove, Effort { places, ..FINE }, epsilon);
+                    assert!(
+                        coarse.lo <= fine.hi && coarse.hi >= fine.lo,
+                        "list {number}, {places} places, {epsilon}: {coarse} and {fine}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn few_cells_hold_what_many_find() {
+        let gaussian = Law::Gaussian { multiplier: 1.3 };
+        let laplace = Law::Laplace { scale: 1.5 };
+        let sampled = |rate, of: &Law| Law::Sampled { rate, of: Box::new(of.clone()) };
+        let lists: [&[(Law, u64)]; 4] = [
+            &[(gaussian.clone(), 1), (laplace.clone(), 1)],
+            &[(Law::BoundedRange { eta: 0.8 }, 1), (gaussian.clone(), 1)],
+            &[(sampled(0.3, &gaussian), 2)],
+            &[(sampled(0.6, &laplace), 2)],
+        ];
+        let fine = Effort { cells: 48, ..FINE };
+        for (number, parts) in lists.iter().enumerate() {
+            let sides = if number < 2 { &[Side::Remove][..] } else { &[Side::Remove, Side::Add] };
+            for (side, epsilon) in sides.iter().flat_map(|side| [0.3, 3.0].map(|x| (*side, x))) {
+                let fine = delta(parts, side, fine, epsilon);
+                for places in [6, 60] {
+                    let coarse = Effort { cells: 20, places, ..FINE };
+                    let coarse = delta(parts, side, coarse, epsilon);
+                    assert!(
+                        coarse.lo <= fine.hi && coarse.hi >= fine.lo,
+                        "list {number}, {side:?}, {places} places, {epsilon}: {coarse} and {fine}"
+                    );
+                }
+            }
+        }
+    }
+
+    /// However large the epsilon, somebody shows himself with the probability that one of all uses leaks.
+    #[test]
+    fn every_use_may_leak() {
+        let law = |delta| Law::Approximate { epsilon: 0.5, delta };
+        for (first, second) in [(1, 0), (4, 0), (3, 2)] {
+            let mut parts = vec![(law(0.01), first)];
+            if second > 0 {
+                parts.push((law(0.2), second));
+            }
+            let kept = &(&Interval::one() - &Interval::of(0.01)).power(first)
+                * &(&Interval::one() - &Interval::of(0.2)).power(second);
+            let found = delta(&parts, Side::Remove, FINE, 100.0);
+            let off = &found - &(&Interval::one() - &kept);
+            assert!(off.is_above(-1e-40) && off.is_below(1e-40), "{off}");
+        }
+    }
+}

@@ -159,6 +159,38 @@ mod tests {
         close(&tanh_half(&Interval::of(2.0)), 1.0_f64.tanh());
     }
 
+    /// The series and the function share nothing, so a number that both enclose is in both, to the last bit that either has.
+    #[test]
+    fn short_series_enclose_what_they_leave_out() {
+        let meet = |a: &Interval, b: &Interval| a.lo <= b.hi && b.lo <= a.hi;
+        for share in [1.0, 0.9, 0.37, -0.37, -1.0] {
+            let x = Interval::of(SMALL * share);
+            assert!(is_small(&x));
+            assert!(meet(&exp_m1(&x), &(&x.exp() - &Interval::one())), "{share}");
+            assert!(meet(&ln_1p(&x), &(&Interval::one() + &x).ln()), "{share}");
+        }
+    }
+
+    /// The formula for mechanisms that are all alike, and the composed law.
+    #[test]
+    fn like_mechanisms_compose_as_their_laws_do() {
+        use crate::{Composed, Effort, Law, Side};
+        let effort = Effort { atoms: 1_000, cells: 100, terms: 1_000, places: 200 };
+        for (delta, uses) in [0.0, 1e-9, 0.1].into_iter().flat_map(|d| [1, 2, 5].map(|n| (d, n))) {
+            let law = Law::Approximate { epsilon: 0.7, delta };
+            let all = Composed::new(&[(law, uses)], Side::Remove, effort).expect("few atoms");
+            for total in [0.0, 0.3, 1.0, 2.9, 30.0] {
+                let (formula, law) =
+                    (optimal_composition(0.7, delta, uses, total), all.delta(total));
+                let off = &formula - &law;
+                assert!(
+                    off.is_above(-1e-50) && off.is_below(1e-50),
+                    "{delta} {uses} {total}: {off}"
+                );
+            }
+        }
+    }
+
     /// Values from the literature, and from counting by hand.
     #[test]
     fn known_values() {

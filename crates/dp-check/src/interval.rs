@@ -376,6 +376,50 @@ mod tests {
         }
     }
 
+    /// Only what holds for all numbers of an interval is certain; what holds for one of them may be.
+    #[test]
+    fn what_is_certain_is_so_at_both_ends() {
+        let wide = Interval::of(1.0).hull(&Interval::of(3.0));
+        let also = Interval::of(3.0).hull(&Interval::of(1.0));
+        for x in [&wide, &also] {
+            for (at, below, above, may_be_above, may_be_below) in [
+                (0.5, false, true, true, false),
+                (1.0, false, false, true, false),
+                (2.0, false, false, true, true),
+                (3.0, false, false, false, true),
+                (4.0, true, false, false, true),
+            ] {
+                assert_eq!([x.is_below(at), x.is_above(at)], [below, above], "{at}");
+                let may_be = [x.reaches_above(at), x.reaches_below(at)];
+                assert_eq!(may_be, [may_be_above, may_be_below], "{at}");
+            }
+            assert!(x.is_below(f64::INFINITY) && x.is_above(f64::NEG_INFINITY));
+            assert!(!x.reaches_above(f64::INFINITY) && x.is_positive());
+        }
+        let around = Interval::of(-1.0).hull(&wide);
+        assert!(!around.is_positive() && !around.is_nowhere_positive());
+        assert!((-&wide).is_nowhere_positive() && Interval::zero().is_nowhere_positive());
+        assert!(
+            around.positive_part().lo == Big::of(0.0) && around.positive_part().hi == Big::of(3.0)
+        );
+        let larger = around.max(&Interval::of(2.0));
+        assert!(larger.lo == Big::of(2.0) && larger.hi == Big::of(3.0));
+    }
+
+    /// A function that rises takes the ends of an interval to the ends of its result.
+    #[test]
+    fn functions_of_wide_intervals_reach_both_ends() {
+        let functions: [fn(&Interval) -> Interval; 4] =
+            [Interval::exp, Interval::ln, Interval::sqrt, |x| x.power(3)];
+        for (low, high) in [(0.25, 0.5), (0.5, 7.0), (3.0, 3.5)] {
+            for (number, of) in functions.iter().enumerate() {
+                let [low, high] = [low, high].map(Interval::of);
+                let (found, below, above) = (of(&low.hull(&high)), of(&low), of(&high));
+                assert!(found.lo == below.lo && found.hi == above.hi, "function {number}: {found}");
+            }
+        }
+    }
+
     #[test]
     fn far_apart_numbers_are_not_lost() {
         let sum = &Interval::one() + &Interval::of(-1e4).exp();

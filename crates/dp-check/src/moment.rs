@@ -282,6 +282,35 @@ mod tests {
         }
     }
 
+    /// The same sum in intervals: both enclose the moment, to the last digit of either.
+    #[test]
+    fn sampled_moments_enclose_their_sums() {
+        for (of, rate) in [
+            (Law::Gaussian { multiplier: 1.0 }, 0.25),
+            (Law::Gaussian { multiplier: 3.0 }, 0.5),
+            (Law::Laplace { scale: 0.5 }, 0.25),
+            (Law::Laplace { scale: 20.0 }, 0.75),
+        ] {
+            let (rate_of, rest) = (Interval::of(rate), Interval::of(1.0 - rate));
+            for a in [2_u64, 3, 6] {
+                let mut ways = Interval::one();
+                let mut want = Interval::zero();
+                for j in 0..=a {
+                    let plain = match j {
+                        0 | 1 => Interval::one(),
+                        _ => of_law(&of, Side::Remove, (j - 1) as f64).unwrap().exp(),
+                    };
+                    let weight = &rate_of.power(j) * &rest.power(a - j);
+                    want = &want + &(&(&ways * &weight) * &plain);
+                    ways = &(&ways * &Interval::whole(a - j)) / &Interval::whole(j + 1);
+                }
+                let law = Law::Sampled { rate, of: Box::new(of.clone()) };
+                let got = of_law(&law, Side::Remove, (a - 1) as f64).unwrap().exp();
+                assert!(got.lo <= want.hi && want.lo <= got.hi, "{of:?} {a}: {got} and {want}");
+            }
+        }
+    }
+
     /// Both forms of the sum over the integers, where both apply; and moments of nearly order 0, which are nearly 1.
     #[test]
     fn sums_over_the_integers_agree() {
