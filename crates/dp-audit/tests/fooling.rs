@@ -393,6 +393,15 @@ fn a_vector_is_compared_in_all_coordinates() {
             source.noisy_vector(&mut vector, gaussian);
         });
         assert!((seen.rho() - 1.0 / 18.0).abs() < 1e-12, "{place}: {seen:?}");
+        assert!(seen.pure_loss().is_infinite(), "{place}: {seen:?}");
+    }
+    // Nor is any Gaussian number of a pure loss, by however little it moves.
+    let rounded = dp_mechanism::RoundedGaussian::new(ratio(9, 1)).expect("positive");
+    for noise in [Noise::Gaussian(gaussian), Noise::Rounded(rounded)] {
+        let moved = compared(|secret, source| source.noisy(*secret, noise));
+        assert!(moved.pure_loss().is_infinite() && (moved.rho() - 1.0 / 18.0).abs() < 1e-12);
+        let still = compared(|_, source| source.noisy(5, noise));
+        assert!(still.pure_loss() <= 0.0 && still.rho() <= 0.0, "{still:?}");
     }
 }
 

@@ -206,6 +206,23 @@ mod tests {
         }
     }
 
+    /// Two runs that drew nothing and released the same have shown nothing. If they parted before the first draw, or released other things,
+    /// they have shown everything.
+    #[test]
+    fn runs_that_part_before_they_draw_are_a_loss() {
+        let nothing = Comparison { steps: Vec::new(), ..seen(AddRemove.any(), false) };
+        let parted = Comparison { diverged: Some(0), ..nothing.clone() };
+        let unequal = Comparison { outputs_equal: false, ..nothing.clone() };
+        for (comparison, shown) in [(nothing, false), (parted, true), (unequal, true)] {
+            let pure = Loss::Pure { epsilon: epsilon(0.5) };
+            let mut totals = Totals::of(&receipt(AddRemove, 9.0, pure));
+            totals.see_transcript(&comparison, "here");
+            let found = worst(totals);
+            assert_eq!(!found.is_empty(), shown, "{comparison:?}: {found:?}");
+            assert!(found.iter().all(|one| one.1.is_infinite()), "{comparison:?}: {found:?}");
+        }
+    }
+
     /// In the order of the pair, and with all that the window does not hold.
     #[test]
     fn laws_are_held_against_every_total_that_they_have() {

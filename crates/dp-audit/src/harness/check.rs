@@ -191,6 +191,24 @@ mod tests {
         assert!(!claim.pass && claim.witness == "panicked: why", "{claim:?}");
     }
 
+    /// What a check reaches of its claim, and by how much more it would have noticed; not less than what it says of itself.
+    #[test]
+    fn a_claim_says_how_much_of_it_was_reached() {
+        for (loss, own, tightness, resolution) in
+            [(2.0, 1.5, 0.5, 2.0), (3.0, 1.5, 0.75, 1.5), (4.0, TOLERANCE, 1.0, TOLERANCE)]
+        {
+            let found = move |_| {
+                let mut found = Found::claim(4.0);
+                found.see(loss, || "here".to_owned());
+                found
+            };
+            let check = Check::new("x", "X", "none", Method::Exact, found).resolution(own);
+            let claim = check.claim("dp-mine", Effort::quick());
+            assert!((claim.tightness - tightness).abs() < 1e-15, "{claim:?}");
+            assert!((claim.resolution - resolution).abs() < 1e-15, "{claim:?}");
+        }
+    }
+
     /// A small claim has no more room than a large one.
     #[test]
     fn a_loss_may_exceed_its_claim_by_rounding_only() {

@@ -312,6 +312,23 @@ mod tests {
         }
     }
 
+    /// By its own name, which may stand among other words, but not within one.
+    #[test]
+    fn a_claim_about_another_name_is_none() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path();
+        of_one_claim(path, 0.5, TWICE);
+        let named = |mechanism: &str| {
+            every_release_is_named(path.to_str().expect("a plain name"), &[mechanism.to_owned()])
+        };
+        for name in ["Mine", "Mine, clipped", "sum: Mine", "Other, Mine"] {
+            assert!(named(name).is_ok(), "{name}");
+        }
+        for name in ["", "Minefield", "NotMine", "Mi, ne", "mine"] {
+            assert!(named(name).is_err(), "{name}");
+        }
+    }
+
     #[test]
     fn a_release_without_a_claim_is_named() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../dp-mechanism");

@@ -94,6 +94,28 @@ mod tests {
         assert_eq!(in_text("impl<T> Algorithm for Wide<T> {"), ["Wide".to_owned()].into());
     }
 
+    /// In whatever folder a type is, but those of tests.
+    #[test]
+    fn all_folders_below_are_read() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for (path, name) in [
+            ("src/lib.rs", "Root"),
+            ("src/inner/mod.rs", "Inner"),
+            ("src/inner/deep/er.rs", "Deeper"),
+            ("src/inner/tests.rs", "Tried"),
+            ("src/tests/all.rs", "TriedToo"),
+            ("src/notes.txt", "Noted"),
+            ("claims/main.rs", "Claimed"),
+        ] {
+            let path = folder.path().join(path);
+            std::fs::create_dir_all(path.parent().expect("a folder")).expect("a new folder");
+            let text = format!("impl {name} {{\n    pub fn release(\n");
+            std::fs::write(path, text).expect("a new file");
+        }
+        let expected = ["Root", "Inner", "Deeper"].map(str::to_owned);
+        assert_eq!(releasing_types(folder.path()).expect("sources"), expected.into());
+    }
+
     #[test]
     fn a_folder_without_sources_is_an_error_not_a_crate_without_releases() {
         assert!(releasing_types(Path::new("/nonexistent")).is_err());

@@ -53,6 +53,11 @@ mod tests {
     fn rates_on_the_curve_give_a_little_less_than_mu() {
         let bound = mu_lower_bound(3_085, 3_085, 10_000);
         assert!(bound < 1.0 && bound > 0.85, "{bound}");
+        // The same curve at a threshold of 1.28: errors of .1 and .6109.
+        for (rejected, missed) in [(1_000, 6_109), (6_109, 1_000)] {
+            let bound = mu_lower_bound(rejected, missed, 10_000);
+            assert!(bound < 1.0 && bound > 0.8, "{bound}");
+        }
         assert!(mu_lower_bound(2_500, 2_500, 10_000) > 1.0, "half as much noise again is seen");
         assert!(mu_lower_bound(0, 0, 0) == f64::NEG_INFINITY, "no runs show nothing");
     }

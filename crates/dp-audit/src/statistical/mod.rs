@@ -171,6 +171,16 @@ mod tests {
         }
     }
 
+    /// How much likelier it is on the first, not on the second.
+    #[test]
+    fn the_bound_of_an_event_has_a_side() {
+        let honest = epsilon_lower_bound_of_event(40_000, 1, response(1.0));
+        assert!(honest.epsilon <= 1.0 && honest.epsilon > 0.9, "{honest:?}");
+        let lies = |first: bool, rng: &mut ChaCha20Rng| !response(1.0)(first, rng);
+        let back = epsilon_lower_bound_of_event(40_000, 1, lies);
+        assert!(back.epsilon < -0.9, "{back:?}");
+    }
+
     #[test]
     fn a_hole_in_the_support_shows_as_delta() {
         assert!(delta_lower_bound(90, 0, 200, 1.0) > 0.05);

@@ -87,4 +87,24 @@ mod tests {
             assert_eq!(hits_needed(0.731, seed), None);
         }
     }
+
+    /// A claim of 1 and a bet of .8: each hit from the first set brings `ln(.8 / .731)`, and each from the second costs `ln(.269 / .2)`.
+    #[test]
+    fn it_stops_when_the_fortune_is_made_and_not_before() {
+        let won = (0.8 * (1.0 + (-1.0_f64).exp())).ln();
+        let lost = -(0.2 * (1.0 + 1.0_f64.exp())).ln();
+        for seconds in [0, 1, 10] {
+            let mut test = SequentialTest::new(1.0, 0.8);
+            (0..seconds).for_each(|_| assert_eq!(test.hit(false), Verdict::Open));
+            let firsts =
+                (1..10_000_u32).find(|_| test.hit(true) == Verdict::Refuted).expect("refuted");
+            let needed = (-ALPHA.ln() + f64::from(seconds) * lost) / won;
+            assert_eq!(
+                f64::from(firsts).total_cmp(&needed.ceil()),
+                std::cmp::Ordering::Equal,
+                "{seconds}"
+            );
+            assert_eq!(test.hits(), u64::from(seconds + firsts));
+        }
+    }
 }
