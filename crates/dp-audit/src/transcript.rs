@@ -74,6 +74,8 @@ pub struct Overdrawn {
     pub share: f64,
     /// What all draws would cost if every leaf were overspent as much, as pure loss; infinite if that is not known.
     pub pure: f64,
+    /// The same in one direction, for the leaf that is overspent most in it; 0 if none is.
+    pub forward: f64,
     /// The same in zCDP.
     pub rho: f64,
 }
@@ -130,7 +132,8 @@ impl Comparison {
 
     /// The same in one direction: how much likelier the data set makes what was released than its neighbour does.
     pub fn forward_loss(&self) -> f64 {
-        self.or_infinite(self.steps.iter().map(|s| s.forward).sum())
+        let total = self.or_infinite(self.steps.iter().map(|s| s.forward).sum());
+        total.max(self.overdrawn.map_or(0.0, |leaf| leaf.forward))
     }
 
     /// Sum of the zero-concentrated costs; infinite as above.
@@ -234,6 +237,7 @@ pub fn compare<D: ?Sized, O: PartialEq + Serialize>(
 fn overdrawn(charges: &[(usize, Option<Loss>)], steps: &[StepLoss]) -> Option<Overdrawn> {
     let ends = charges.iter().skip(1).map(|charge| charge.0).chain([steps.len()]);
     let mut worst: Option<(usize, f64)> = None;
+    let mut most_forward = 0.0_f64;
     for (&(from, loss), end) in charges.iter().zip(ends) {
         let Some(loss) = loss else { continue };
         let draws = || steps.iter().take(end).skip(from);
@@ -246,9 +250,15 @@ fn overdrawn(charges: &[(usize, Option<Loss>)], steps: &[StepLoss]) -> Option<Ov
             Loss::Gaussian { mu } => ((2.0 * sum(|step| step.rho)).sqrt(), mu.get()),
             _ => continue,
         };
-        let share = spent / most;
         // What is no number must not pass for a small one.
-        let share = if share.is_nan() && spent != 0.0 { f64::INFINITY } else { share };
+        let of = |spent: f64| {
+            let share = spent / most;
+            if share.is_nan() && spent != 0.0 { f64::INFINITY } else { share }
+        };
+        if matches!(loss, Loss::Pure { .. } | Loss::BoundedRange { .. }) {
+            most_forward = most_forward.max(of(forward));
+        }
+        let share = of(spent);
         if share > TOLERANCE && worst.is_none_or(|(_, before)| share > before) {
             worst = Some((from, share));
         }
@@ -256,10 +266,12 @@ fn overdrawn(charges: &[(usize, Option<Loss>)], steps: &[StepLoss]) -> Option<Ov
     let (draw, share) = worst?;
     let all = |measure: fn(Loss) -> Option<f64>| {
         let losses = charges.iter().map(|(_, loss)| loss.and_then(measure));
-        share * losses.sum::<Option<f64>>().unwrap_or(f64::INFINITY)
+        losses.sum::<Option<f64>>().unwrap_or(f64::INFINITY)
     };
     let pure = all(|loss| loss.pure().map(Epsilon::get));
-    Some(Overdrawn { draw, share, pure, rho: all(|loss| loss.zcdp().map(Rho::get)) })
+    let forward = if most_forward > TOLERANCE { most_forward * pure } else { 0.0 };
+    let rho = share * all(|loss| loss.zcdp().map(Rho::get));
+    Some(Overdrawn { draw, share, pure: share * pure, forward, rho })
 }
 
 /// A draw that was made: the private values in it, and what was released.
@@ -750,6 +762,21 @@ mod tests {
         }
     }
 
+    /// A claim for one side is broken by a leaf that costs more on that side, whatever another leaf saves; and not by one that costs more on the other.
+    #[test]
+    fn a_leaf_may_be_overdrawn_on_one_side() {
+        for loss in losses(0.5).into_iter().take(2) {
+            let charges = [(0, Some(loss)), (1, Some(loss))];
+            let of = |forward, backward| {
+                let steps = [of_loss(forward, backward, 0.0), of_loss(-0.9, 0.1, 0.0)];
+                overdrawn(&charges, &steps).expect("overdrawn").forward
+            };
+            assert_abs_diff_eq!(of(0.7, 0.2), 1.4, epsilon = 1e-12);
+            assert_abs_diff_eq!(of(0.2, 0.7), 0.0);
+            assert!(of(f64::NAN, 0.7).is_infinite());
+        }
+    }
+
     /// Of several leaves the worst, wherever it is; what others cost is not known if one of them does not say.
     #[test]
     fn the_worst_of_all_leaves_is_told() {
@@ -798,8 +825,9 @@ mod tests {
         for nothing in [Loss::Unbounded, Loss::Approximate { epsilon, delta }] {
             assert!(seen.share_of(&both(nothing)).is_infinite(), "{nothing:?}");
         }
-        let leaf = Overdrawn { draw: 0, share: 4.0, pure: 2.0, rho: 3.0 };
+        let leaf = Overdrawn { draw: 0, share: 4.0, pure: 2.0, forward: 1.5, rho: 3.0 };
         let more = Comparison { overdrawn: Some(leaf), ..seen };
+        close(more.share_of(&one(pure)), 3.0);
         close(more.share_of(&both(pure)), 4.0);
         close(more.share_of(&both(zcdp)), 6.0);
     }
