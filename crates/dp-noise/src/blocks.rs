@@ -179,6 +179,48 @@ mod tests {
         }
     }
 
+    /// A source of one word.
+    struct Once(Option<u64>);
+
+    impl Bits for Once {
+        fn word(&mut self) -> u64 {
+            self.0.take().expect("one word settles it")
+        }
+    }
+
+    /// Words of few digits do not see what is off by less than one of them. Here `exp(-e)` is known to 64 digits: the word below it stays, and the
+    /// word above does not, whether or not a second look is taken. In long blocks the bound of a block is hardly more than what its last place needs.
+    #[test]
+    fn words_next_to_the_probability_fall_on_their_side_of_it() {
+        let long = [((1 << 97) + 1, 1), ((1 << 97) + 1, 3), ((1 << 117) + 3, (1 << 95) - 1)];
+        let mut seen = 0;
+        for (a, b) in VARIANCES.into_iter().chain(long) {
+            let blocks = Blocks::new(a, b);
+            let last = blocks.length - 1;
+            let numbers = [0, 1, 2, 3, 5, 10, 17, 31, 40, 64, 90, 127, 128, 147, 150];
+            for (block, place) in numbers.iter().flat_map(|&i| [0, last / 2, last].map(|r| (i, r)))
+            {
+                let number = u128::from(block);
+                let y = BigUint::from(number * blocks.length + place);
+                let big = BigUint::from(a);
+                // 512 a (y^2 b / 2a - i^2 / 512)
+                let e = &y * &y * 256_u32 * b - &big * number * number;
+                let p = exp_minus(&e, &(big << 9_u32), 64);
+                let stays = |word: &BigUint| {
+                    let word = u64::try_from(word).ok()?;
+                    Some(blocks.stays(&mut Once(Some(word)), block, place))
+                };
+                let name = format!("{a}/{b}, {block}, {place}");
+                assert_ne!(stays(&p.high), Some(true), "{name}");
+                if p.low > BigUint::ZERO {
+                    assert_eq!(stays(&(p.low - 1_u32)), Some(true), "{name}");
+                    seen += 1;
+                }
+            }
+        }
+        assert!(seen > 250, "{seen}");
+    }
+
     /// Else many would take a second look, or be thrown away.
     #[test]
     fn most_proposals_stay_without_a_second_look() {

@@ -11,7 +11,7 @@ use crate::{Bits, bernoulli};
 /// `Pr[N = n] = e^(-m) m^n / n!` for the rational mean `m = numerator / denominator`.
 ///
 /// # Complexity
-/// Mostly one word for a small mean; in proportion to it for a large one. Means of `2^124 / denominator` and more are held there.
+/// Mostly one word for a small mean; in proportion to it for a large one. Means of `2^125 / denominator` and more are held there.
 #[inline]
 pub(crate) fn poisson<B: Bits + ?Sized>(
     bits: &mut B,

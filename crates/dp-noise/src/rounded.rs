@@ -129,10 +129,13 @@ fn first_of_its_pairs<B: Bits + ?Sized>(bits: &mut B, thrown: u64, pairs: u64) -
 
 #[cfg(test)]
 mod tests {
+    use num_bigint::{BigInt, BigUint};
+    use rand::Rng;
+
     use super::*;
-    use crate::DiscreteGaussian;
-    use crate::exact::{Interval, ONE, Tape, enumerate};
-    use crate::rounded_law::rounded_law;
+    use crate::exact::{Interval, ONE, Tape, enumerate, exp_minus};
+    use crate::rounded_law::{BITS, integral, rounded_law};
+    use crate::{DiscreteGaussian, SecureBits, insecure_reproducible};
 
     /// By definition: over all sets of marks that may come before `s`, each as likely as any other of its size.
     fn truth(singles: u32, pairs: u32) -> Interval {
@@ -164,6 +167,62 @@ mod tests {
                 found <= truth.high && truth.low <= found + law.unresolved,
                 "{singles} {pairs}"
             );
+        }
+    }
+
+    /// Parts of all lengths, up to the longest: nothing overflows, cells are as many as they should be, and draws are of the size of the deviation.
+    #[test]
+    fn every_variance_has_its_cells_and_blocks() {
+        let mut rng = insecure_reproducible(5);
+        let mut part = || {
+            let wide = u128::from(rng.next_u64()) << 64 | u128::from(rng.next_u64());
+            let part = wide >> (32 + rng.next_u32() % 96);
+            [part, part + 1, (part + 1).next_power_of_two(), Ratio::LIMIT - 1]
+                [rng.next_u32() as usize % 4]
+        };
+        let mut draws = insecure_reproducible(6);
+        let mut bits = SecureBits::new(&mut draws);
+        for _ in 0..20_000 {
+            let Ok(v) = Ratio::new(part(), part()) else { continue };
+            let Ok(noise) = RoundedGaussian::new(v) else { continue };
+            let (a, b, t) = (v.numerator(), v.denominator().get(), noise.blocks.length());
+            let [big_a, big_b] = [a, b].map(BigUint::from);
+            // 2w = 2 g^2 v, and w is enough but not four times that, unless two cells to an integer are more.
+            let w = big_a << (2 * noise.splits);
+            assert_eq!(
+                BigUint::from(noise.twice.get()) * &big_b,
+                &w * 2_u32 * noise.denominator,
+                "{v}"
+            );
+            let least = &big_b << 20_u32;
+            assert!(w >= least && (noise.splits == 1 || w < &least << 2_u32), "{v}");
+            let square = |t: u128| BigUint::from(t * t) * &big_b * 256_u32;
+            assert!(square(t) >= w && square(t - 1) < w, "{v}");
+            let z = BigUint::from(noise.sample(&mut bits).unsigned_abs());
+            // Nine deviations, and one for the rounding.
+            let less = if z == BigUint::ZERO { z } else { z - 1_u32 };
+            assert!(&less * &less * big_b <= v.numerator() * BigUint::from(81_u32), "{v}");
+        }
+    }
+
+    /// `A_j` is the integral of `exp(-x^2 / 2w)` over the cell, over its value at the near end. What few cells to a standard deviation there are makes it far from 1.
+    #[test]
+    fn cells_are_kept_as_often_as_they_should() {
+        for (a, b) in [(3, 1), (9, 4), (5, 3)] {
+            let noise = RoundedGaussian::with_cells(Ratio::new(a, b).expect("valid"), 1);
+            let noise = noise.expect("positive");
+            // w = 4^splits a / b.
+            let a = a << (2 * noise.splits);
+            for cell in 0..3 {
+                let law = enumerate(26, |tape: &mut Tape<3>| noise.keep(tape, cell));
+                assert!(law.unresolved < ONE >> 18, "{:e}", law.unresolved_share());
+                let mass = integral(2 * cell + 2, a, b) - integral(2 * cell, a, b);
+                let mass = u128::try_from((mass * BigInt::from(ONE)) >> BITS).expect("positive");
+                let near = exp_minus(cell * cell * b, 2 * a);
+                let p = Interval { low: mass, high: mass + 1 }.divided_by(near);
+                let found = law.found.get(&true).copied().unwrap_or(0);
+                assert!(found <= p.high && p.low <= found + law.unresolved, "{a}/{b}, {cell}");
+            }
         }
     }
 

@@ -140,6 +140,37 @@ mod tests {
         low <= high && high * &unit <= low * (unit + x.slack)
     }
 
+    /// Whatever lies between what is stored and what the slack allows, and not only what is usual: both ends of two operands are enclosed by what is made of them.
+    #[test]
+    fn slack_of_the_operands_is_passed_on() {
+        let mut rng = ChaCha20Rng::seed_from_u64(4);
+        let mut any = || Scaled {
+            significand: rng.next_u64() | 1 << 63,
+            exponent: (rng.next_u32() % 80).cast_signed() - 76,
+            slack: rng.next_u32() % 60,
+        };
+        // In units of 2^-206, so that the smallest exponent leaves a whole number.
+        let unit = BigUint::from(1_u32) << 206_u32;
+        let ends = |x: Scaled| {
+            let at = |slack: u32| {
+                let wide =
+                    BigUint::from(x.significand) * ((BigUint::from(1_u32) << 63_u32) + slack);
+                wide << (x.exponent + 80).unsigned_abs()
+            };
+            [at(0), at(x.slack)]
+        };
+        for _ in 0..5_000 {
+            let (x, y) = (any(), any());
+            for (a, b) in ends(x).iter().flat_map(|a| ends(y).map(|b| (a.clone(), b))) {
+                assert!(encloses(x.times(y), &(&a * &b), &(&unit * &unit)), "{x:?} {y:?}");
+                assert!(encloses(x.plus(y), &(&a + &b), &unit), "{x:?} {y:?}");
+                assert!(encloses(x.recip(), &unit, &a), "{x:?}");
+                let above = x.fraction_above();
+                assert!(above == u64::MAX || BigUint::from(above) << 142_u32 >= a, "{x:?}");
+            }
+        }
+    }
+
     #[test]
     fn what_is_stored_encloses_the_value() {
         let mut rng = ChaCha20Rng::seed_from_u64(3);

@@ -126,6 +126,32 @@ mod tests {
         assert!(seen_outside, "the check has no power");
     }
 
+    /// Of an argument known so badly that this is more than the error of the exponential.
+    #[test]
+    fn strips_hold_the_exponential_of_all_that_the_argument_may_be() {
+        let mut rng = ChaCha20Rng::seed_from_u64(10);
+        let one = || Scaled::new(1).expect("positive");
+        for _ in 0..2_000 {
+            let n = u128::from(rng.next_u32() >> (rng.next_u32() % 32)).max(1);
+            let near = Scaled::new(n).expect("positive");
+            // A product with 1 changes nothing but the slack.
+            let x = (0..200).fold(near, |x, _| x.times(one()));
+            let divided = x.times(Scaled::new(1 << 28).expect("positive").recip());
+            let stored = divided.fixed_point().expect("below 64");
+            let unit = BigUint::from(1_u32) << 64_u32;
+            let strip = exp_strip(divided);
+            for more in [0, divided.slack()] {
+                // x (1 + slack 2^-63), in units of 2^-127, and with what the conversion cut off.
+                let cut = u128::from(more > 0);
+                let end = BigUint::from(stored + cut) * ((BigUint::from(1_u32) << 63_u32) + more);
+                let truth = exp_minus(&end, &(&unit << 63_u32), 80);
+                assert!(BigUint::from(strip.low) << 16_u32 <= truth.low, "{n} and {more}");
+                let high = (BigUint::from(strip.low) + strip.width) << 16_u32;
+                assert!(truth.high <= high, "{n} and {more}");
+            }
+        }
+    }
+
     #[test]
     fn ends_of_blocks_hold_their_value_and_no_block_is_passed_over() {
         for i in 0..170 {
