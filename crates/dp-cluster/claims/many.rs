@@ -73,9 +73,10 @@ impl<'a> Late<'a> {
         run: impl Fn(&Points, &mut dyn Source) -> O + Sync,
     ) {
         let [without, with] = self.pair;
-        let mut rng = self.effort.rng(150);
-        // In pieces, and in one piece that the late record is at the end of.
-        for (threads, a, b) in [(2, without, with), (1, with, without)] {
+        // In pieces, and in one piece that the late record is at the end of; with other draws, which may put it elsewhere.
+        let runs = [(2, without, with, 150), (1, with, without, 151), (2, without, with, 152)];
+        for (threads, a, b, seed) in runs {
+            let mut rng = self.effort.rng(seed);
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
             let seen: Comparison = pool.expect("threads").install(|| {
                 let neighbours = Neighbours::of_records(relation, records);
