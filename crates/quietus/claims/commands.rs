@@ -296,7 +296,7 @@ fn on_files(effort: Effort, ways: &[(&str, &str)]) -> Found {
         let Command::Release { family } = Cli::parse_from(all.split_whitespace()).command else {
             unreachable!("a release");
         };
-        for _ in 0..effort.of(12, 400) {
+        for _ in 0..effort.of(20, 400) {
             let others: Vec<Vec<u8>> = ["1", "2", "3"]
                 .iter()
                 .map(|who| odd_or_plain(header, who, false, &mut rng))
