@@ -135,11 +135,23 @@ impl Write for Writer<'_> {
 pub(crate) mod failing {
     //! A disk that fails.
 
+    #[cfg(unix)]
+    use super::folder_of;
     use super::{Disk, RealDisk};
+    #[cfg(unix)]
+    use crate::folder::PART;
     use std::cell::Cell;
+    #[cfg(unix)]
+    use std::cell::RefCell;
     use std::fs::File;
+    #[cfg(unix)]
+    use std::fs::{self, Metadata};
     use std::io;
+    #[cfg(unix)]
+    use std::os::unix::fs::MetadataExt as _;
     use std::path::Path;
+    #[cfg(unix)]
+    use std::path::PathBuf;
 
     /// A disk that never fails, and waits for nothing.
     pub(crate) fn unsynced() -> FailingDisk {
@@ -184,6 +196,100 @@ pub(crate) mod failing {
             }
             let fails = call == self.at || call > self.at && self.fault == Fault::Death;
             if fails { Err(io::Error::other(format!("call {call}"))) } else { real(&RealDisk) }
+        }
+    }
+
+    /// Which file or folder, whatever its name.
+    #[cfg(unix)]
+    type Id = (u64, u64);
+
+    /// The file system, which knows what a loss of power would take: what is written, made or named and has not been waited for. It panics where more is
+    /// built on that: a name for it, or a line of a ledger.
+    #[cfg(unix)]
+    #[derive(Debug, Default)]
+    pub(crate) struct WaitingDisk {
+        /// What would have to be waited for, and what would be lost.
+        lost: RefCell<Vec<(Id, PathBuf)>>,
+    }
+
+    #[cfg(unix)]
+    impl WaitingDisk {
+        pub(crate) fn nothing_would_be_lost(&self, before: &str) {
+            assert!(self.lost.borrow().is_empty(), "{before}: {:?}", self.lost.borrow());
+        }
+
+        fn id(found: io::Result<Metadata>) -> Id {
+            let found = found.expect("it is there");
+            (found.dev(), found.ino())
+        }
+
+        fn would_be_lost(&self, unless: io::Result<Metadata>, what: &Path) {
+            self.lost.borrow_mut().push((Self::id(unless), what.to_path_buf()));
+        }
+    }
+
+    #[cfg(unix)]
+    impl Disk for WaitingDisk {
+        fn create_folder(&self, path: &Path) -> io::Result<()> {
+            RealDisk.create_folder(path)?;
+            // One that nothing is in yet, and that gets another name, may be lost.
+            if !path.to_string_lossy().ends_with(PART.1) {
+                self.would_be_lost(folder_of(path).metadata(), path);
+            }
+            Ok(())
+        }
+
+        fn create_file(&self, path: &Path) -> io::Result<File> {
+            let file = RealDisk.create_file(path)?;
+            self.would_be_lost(file.metadata(), path);
+            self.would_be_lost(folder_of(path).metadata(), path);
+            Ok(file)
+        }
+
+        fn write(&self, file: &mut File, bytes: &[u8]) -> io::Result<()> {
+            let text = String::from_utf8_lossy(bytes);
+            if text.contains("{\"entry\":") && !text.contains("{\"entry\":\"new\"") {
+                self.nothing_would_be_lost(&text);
+            }
+            RealDisk.write(file, bytes)?;
+            self.would_be_lost(file.metadata(), Path::new("what was written"));
+            Ok(())
+        }
+
+        fn sync(&self, file: &File) -> io::Result<()> {
+            let id = Self::id(file.metadata());
+            self.lost.borrow_mut().retain(|(unless, _)| *unless != id);
+            Ok(())
+        }
+
+        fn cut(&self, file: &File, len: u64) -> io::Result<()> {
+            RealDisk.cut(file, len)?;
+            self.would_be_lost(file.metadata(), Path::new("where it was cut"));
+            Ok(())
+        }
+
+        fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+            let within = fs::read_dir(from).into_iter().flatten().map(|entry| entry?.metadata());
+            let all: Vec<Id> = within.chain([from.metadata()]).map(Self::id).collect();
+            let lost = |(unless, what): &(Id, PathBuf)| {
+                assert!(!all.contains(unless), "{} before {}", to.display(), what.display());
+            };
+            self.lost.borrow().iter().for_each(lost);
+            RealDisk.rename(from, to)?;
+            self.would_be_lost(folder_of(to).metadata(), to);
+            Ok(())
+        }
+
+        fn remove_file(&self, path: &Path) -> io::Result<()> {
+            RealDisk.remove_file(path)
+        }
+
+        fn remove_empty(&self, path: &Path) -> io::Result<()> {
+            RealDisk.remove_empty(path)
+        }
+
+        fn remove_all(&self, path: &Path) -> io::Result<()> {
+            RealDisk.remove_all(path)
         }
     }
 

@@ -299,6 +299,19 @@ mod tests {
         assert!(below_a_file.is_err() && names(home.path()) == ["new", "old"]);
     }
 
+    /// A folder that is somebody else's is not removed for half of its name.
+    #[test]
+    fn only_what_begins_and_ends_as_an_unfinished_folder_is_removed() {
+        let home = tempfile::tempdir().unwrap();
+        let others = [".quietus-1", "1.part", "quietus-1.part"].map(|name| home.path().join(name));
+        for other in &others {
+            fs::create_dir(other).unwrap();
+            assert!(!super::remove_part(other, &RealDisk).unwrap());
+        }
+        super::remove_empty(&home.path().join("out"), &RealDisk).unwrap();
+        assert!(others.iter().all(|other| other.exists()));
+    }
+
     #[test]
     fn an_empty_folder_is_fine_and_a_full_one_is_named_for_what_it_is() {
         let home = tempfile::tempdir().unwrap();

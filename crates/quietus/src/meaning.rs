@@ -165,4 +165,11 @@ mod tests {
             assert!(error.to_string().contains(want), "{error}");
         }
     }
+
+    /// A bound that is said is not below the one that holds.
+    #[test]
+    fn shares_are_rounded_up() {
+        let said = [0.0, 0.123_401, 0.5, 0.999_901].map(percent);
+        assert_eq!(said, ["0.00 %", "12.35 %", "50.00 %", "100.00 %"]);
+    }
 }

@@ -210,6 +210,19 @@ mod tests {
         assert!(points.view().rows().map(|point| point[0]).eq([0.0, 10.0]));
     }
 
+    /// How many are outside may be released: an end of a range is in it, and who is not counted is nowhere.
+    #[test]
+    fn only_points_beyond_the_ends_of_a_range_are_outside() {
+        let (_home, args) = checked("a,b\n0,1\n10,1\n-5,1\n99,1\n99,\n");
+        let axes = [axis("a"), axis("b")];
+        let inwards = Box::new(|_, number| number);
+        let rows =
+            PointRows { file: &args.file, axes: &axes, person: None, every_row: false, inwards };
+        let mut met = Met::default();
+        rows.keep(&mut met).unwrap();
+        assert_eq!(met.outside(), [2, 0]);
+    }
+
     /// Where every row is a point, one of a wrong shape has its place; and where not, none.
     #[test]
     fn rows_of_a_wrong_shape_keep_their_place() {

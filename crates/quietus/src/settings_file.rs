@@ -124,6 +124,12 @@ mod tests {
         assert_eq!((args.k, args.loss.epsilon, args.delta), (Some(3), Some(2.0), 1e-6));
         assert!(args.unscaled && !args.target.no_ledger && args.range == ["z=0,9"]);
 
+        // A flag that begins as another one does not overrule it.
+        fs::write(&path, "items = ['A', 'B']\n").unwrap();
+        let all = format!("quietus plan items --settings {path_text} --items-per-step 2");
+        let all = words(&all).unwrap();
+        assert!(["--items=A", "--items=B"].iter().all(|item| all.iter().any(|word| word == item)));
+
         fs::write(&path, "epsilom = 1\n").unwrap();
         let error = words(&format!("quietus plan cluster --settings={path_text}")).unwrap_err();
         assert!(

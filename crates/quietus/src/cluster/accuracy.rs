@@ -168,6 +168,14 @@ mod tests {
         let both = centre_errors(&plan, &released(Some(errors)), 3);
         assert!(both[0].at.iter().all(|at| *at >= 7.0) && both[0].count >= 1e5 && !both[0].signal);
         assert_eq!(both[1], plain[1]);
+        // Of twice as many points as are made up, centres are half as far off.
+        let mut many = released(None);
+        let off = |errors: Vec<CentreError>| errors.into_iter().flat_map(|error| error.at);
+        many.counts = vec![10_000; 2];
+        let fewer: Vec<f64> = off(centre_errors(&plan, &many, 3)).collect();
+        many.counts = vec![20_000; 2];
+        let halves = off(centre_errors(&plan, &many, 3)).zip(fewer);
+        assert!(halves.into_iter().all(|(at, twice)| (2.0 * at / twice - 1.0).abs() < 1e-9));
     }
 
     /// The points are normal ones around their centre, a quarter of the gap wide.

@@ -167,6 +167,22 @@ mod tests {
         assert!(many.signal && (many.value - 5.0).abs() < 1e-9 && many.interval.high < 5.1);
     }
 
+    /// What a plan says is what a release will say, and noise is for all that a record can move a sum by.
+    #[test]
+    fn a_plan_says_the_error_of_a_mean_as_its_release_does() {
+        let plan = plan(Measure::Mean { column: "x".to_owned(), bounds: (0.0, 10.0) }, 1.0);
+        let said = plan.mean_error(1_000.0).unwrap();
+        let released = plan.means(&Noisy { counts: vec![1_000], sums: vec![0] })[0].standard_error;
+        assert!((said / released - 1.0).abs() < 1e-9, "{said} {released}");
+        let mut tally = plan.tally();
+        plan.add(&mut tally, Some(0), Some(10.0));
+        // Of geometric noise for so many steps at three quarters of epsilon.
+        let a = (-0.75 / tally.sums[0] as f64).exp();
+        let variance = 2.0 * a / (1.0 - a).powi(2);
+        let sum = plan.noise().1.unwrap().variance();
+        assert!((sum / variance - 1.0).abs() < 1e-3, "{sum} {variance}");
+    }
+
     #[test]
     fn the_quantile_is_where_the_tail_has_five_percent() {
         for epsilon in [0.01, 0.3, 1.0, 5.0] {

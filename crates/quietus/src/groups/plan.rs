@@ -121,7 +121,7 @@ impl From<GroupPlan> for GroupSettings {
 #[derive(Clone, Default, PartialEq)]
 pub struct Tally {
     counts: Vec<i64>,
-    sums: Vec<i64>,
+    pub(super) sums: Vec<i64>,
 }
 
 impl fmt::Debug for Tally {

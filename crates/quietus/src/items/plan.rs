@@ -167,3 +167,47 @@ impl Algorithm for ItemsPlan {
         self.0.monitor.run(data, draws)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::items::{SaidClock, Steps};
+    use crate::top::Items;
+
+    fn plan(within: u64) -> ItemsPlan {
+        let items = Catalogue::try_from(Items::NumbersBelow(9)).unwrap();
+        let steps = Steps::Equal { from: 0, length: 1, count: 8 };
+        let clock = Clock::try_from(SaidClock { dates: false, steps }).unwrap();
+        let sizes = Sizes::Given { reports_per_user: 4, items_per_step: Some(2) };
+        let budget = Budget::new(1.0, 0.0).unwrap();
+        let monitor = monitor((&items, &clock), (1, within), sizes, budget).unwrap();
+        let [user, item, time] = ["user", "item", "time"].map(str::to_owned);
+        let settings =
+            ItemsSettings { user, item, time, items, clock, items_per_user: 1, within, monitor };
+        settings.try_into().unwrap()
+    }
+
+    /// What is drawn is about other items and steps than the words and the table are.
+    #[test]
+    fn a_plan_whose_monitor_is_of_other_items_or_steps_is_none() {
+        let text = serde_json::to_string(&plan(1)).unwrap();
+        assert!(serde_json::from_str::<ItemsPlan>(&text).is_ok());
+        for (from, to) in [
+            ("\"items\":{\"numbers-below\":9}", "\"items\":{\"numbers-below\":8}"),
+            ("\"length\":1,\"count\":8", "\"length\":1,\"count\":7"),
+        ] {
+            assert!(text.contains(from), "{text}");
+            let error = serde_json::from_str::<ItemsPlan>(&text.replacen(from, to, 1));
+            let error = error.unwrap_err().to_string();
+            assert!(error.contains("of other items or steps"), "{error}");
+        }
+    }
+
+    #[test]
+    fn what_is_found_is_said_of_the_steps_that_were_asked_for() {
+        let [one, four] = [1, 4].map(plan);
+        assert!(four.smallest_count() < one.smallest_count());
+        let of_four = four.0.monitor.smallest_count_within(1, 4, 0.05);
+        assert_eq!(four.smallest_count(), of_four);
+    }
+}

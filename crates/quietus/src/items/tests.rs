@@ -3,6 +3,8 @@
 use super::{State, release_items};
 use crate::cli::{Cli, Command, Family};
 use crate::disk::Disk;
+#[cfg(unix)]
+use crate::disk::failing::WaitingDisk;
 use crate::disk::failing::{FailingDisk, Fault, unsynced};
 use crate::error::Error;
 use crate::ledger::{Entry, LedgerFile};
@@ -141,6 +143,18 @@ fn copy(from: &Path, to: &Path) {
         let entry = entry.unwrap();
         fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
     }
+}
+
+/// A state that a loss of power takes, after the ledger has its hash, would end the session.
+#[cfg(unix)]
+#[test]
+fn what_a_session_is_built_on_is_on_the_disk() {
+    let (home, disk) = (Home::new(), WaitingDisk::default());
+    for until in [1, 3, 4] {
+        home.go(until, &disk).unwrap();
+        disk.nothing_would_be_lost("the end of a run");
+    }
+    home.whole();
 }
 
 #[test]

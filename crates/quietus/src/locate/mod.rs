@@ -273,3 +273,54 @@ pub(crate) fn plan_text(args: &LocateArgs) -> Result<String, Error> {
     }
     Ok(text)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Clustering, Distances, LocatePlan, LocateSettings, table};
+    use dp_mechanism::{ChaCha20Rng, Mechanism};
+    use rand::SeedableRng;
+
+    fn plan(squares: bool, coordinates: &[f64]) -> LocatePlan {
+        let places = (0..coordinates.len()).map(|place| place.to_string()).collect();
+        LocatePlan::new(LocateSettings {
+            places,
+            distances: Distances::Points { dim: 1, coordinates: coordinates.to_vec() },
+            column: "place".to_owned(),
+            person: None,
+            k: 1,
+            squares,
+            people: 1_000,
+            epsilon: 20.0,
+        })
+        .unwrap()
+    }
+
+    /// An interval is of 95 %, and a count within it of none is noise.
+    #[test]
+    fn what_is_said_of_a_centre_follows_from_its_error() {
+        let plan = plan(false, &[0.0, 9.0]);
+        let found = |people| Clustering { centres: vec![0], places: vec![0], users: vec![people] };
+        let error = plan.served(&found(0.0))[0].1.unwrap();
+        for (errors, signal) in [(1.5, "no"), (1.9, "no"), (2.0, "yes"), (9.0, "yes")] {
+            let mut written = Vec::new();
+            table(&plan, &found(errors * error), &mut written).unwrap();
+            let text = String::from_utf8(written).unwrap();
+            let cells: Vec<&str> = text.lines().nth(1).unwrap().split(',').collect();
+            assert_eq!(cells[5], signal, "{text}");
+            let high: f64 = cells[4].parse().unwrap();
+            assert!((high / error - errors - 1.96).abs() < 1e-2, "{text}");
+        }
+    }
+
+    /// Three people at one place and two at another: the middle place is nearest in squares, and that of most people in distance.
+    #[test]
+    fn centres_are_near_as_was_asked_for() {
+        let people: Vec<u32> = [[0; 3].as_slice(), &[2; 2]].concat().repeat(200);
+        for (squares, centre) in [(false, 0), (true, 1)] {
+            let plan = plan(squares, &[0.0, 4.0, 10.0]);
+            let mut rng = ChaCha20Rng::seed_from_u64(1);
+            let found = plan.simulate(&people, &mut rng).unwrap().output;
+            assert_eq!(found.centres, [centre], "{squares}");
+        }
+    }
+}

@@ -1,11 +1,13 @@
 //! Whatever dies at whichever call: nothing is drawn that the ledger does not count, no release is torn, and the next run works.
 
 use crate::cli::{Cli, Command, Family};
+#[cfg(unix)]
+use crate::disk::failing::WaitingDisk;
 use crate::disk::failing::{FailingDisk, Fault};
 use crate::disk::{Disk, RealDisk};
 use crate::error::Error;
 use crate::groups::{GroupPlan, Noisy, Tally};
-use crate::ledger::{Book, Entry, LedgerFile, State};
+use crate::ledger::{Book, Entry, LedgerFile, State, sha256_hex};
 use crate::run::{Said, group_job, ledger, release_groups};
 use crate::stop::Gate;
 use crate::verify::verify;
@@ -183,6 +185,27 @@ fn whatever_call_fails_or_is_the_last_nothing_is_lost_or_uncounted() {
     }
 }
 
+/// A loss of power takes what nobody has waited for: neither a draw nor a name nor a line of the ledger is built on that.
+#[cfg(unix)]
+#[test]
+fn what_a_release_is_built_on_is_on_the_disk() {
+    let (home, disk) = (Home::new("5"), WaitingDisk::default());
+    let (path, limit) = (home.path("data.ledger"), Budget::new(5.0, 0.0).unwrap());
+    fs::remove_file(&path).unwrap();
+    LedgerFile::create(&path, "people", AddRemove, limit, "id", &disk).unwrap();
+    disk.nothing_would_be_lost("of a new ledger");
+    for out in ["a", "deep/er/b"] {
+        let draw = |plan: &GroupPlan, tally: &Tally| -> Noisy {
+            disk.nothing_would_be_lost("the draw");
+            plan.simulate(tally, &mut ChaCha20Rng::seed_from_u64(1)).unwrap().output
+        };
+        let job = group_job(&home.family(out)).unwrap();
+        release_groups(&job, &Gate::default(), &disk, draw).unwrap();
+        disk.nothing_would_be_lost("the end");
+        home.whole(&home.path(out));
+    }
+}
+
 #[test]
 fn a_changed_ledger_is_refused_and_a_torn_end_is_written_over() {
     let home = Home::new("5");
@@ -213,6 +236,33 @@ fn a_changed_ledger_is_refused_and_a_torn_end_is_written_over() {
             );
         }
     }
+}
+
+/// What a line of another format means nobody here knows.
+#[test]
+fn a_ledger_of_another_format_is_refused() {
+    let home = Home::new("5");
+    let path = home.path("data.ledger");
+    let text = fs::read_to_string(&path).unwrap();
+    let entry = text.trim_end().split_once(' ').unwrap().1;
+    let entry = entry.replace("\"format\":1", "\"format\":2");
+    fs::write(&path, format!("{} {entry}\n", sha256_hex(&[entry.as_bytes()]))).unwrap();
+    let error = LedgerFile::at(&path).read().unwrap_err().to_string();
+    assert!(error.contains("it is of format 2, this program knows 1"), "{error}");
+}
+
+/// One release that died is enough to be told of it.
+#[test]
+fn the_next_release_says_that_one_was_never_finished() {
+    let home = Home::new("5");
+    let said = || home.release(&home.intents().to_string(), &RealDisk, &Cell::default());
+    assert!(!said().unwrap().aside.contains("never finished"));
+    let receipt = group_job(&home.family("a")).unwrap().plan.receipt();
+    let [release, family, out, part, plan] =
+        ["dead", "count", "/no/out", "/no/.quietus-1.part", "plan"].map(str::to_owned);
+    let intent = |receipt| Entry::Intent { release, family, out, part, plan, receipt };
+    LedgerFile::at(&home.path("data.ledger")).intend(&receipt, intent, &RealDisk).unwrap();
+    assert!(said().unwrap().aside.contains("1 earlier release(s)"));
 }
 
 /// A ledger is not signed, so whoever hands one on could name any folder in it.

@@ -4,6 +4,8 @@ use super::{Counting, PassDraws, STATE_OF, State, checksum_text};
 use crate::cli::{Cli, Command, Family};
 use crate::cluster::{release_cluster, release_cluster_by_passes};
 use crate::disk::Disk;
+#[cfg(unix)]
+use crate::disk::failing::WaitingDisk;
 use crate::disk::failing::{FailingDisk, Fault, unsynced};
 use crate::error::Error;
 use crate::ledger::{Entry, LedgerFile};
@@ -365,6 +367,24 @@ fn numbers_beyond_their_range_are_cut_in_sql_as_well() {
     assert!(sql.contains("LEAST(GREATEST(r0, "), "{sql}");
 }
 
+/// Where every row is a place, one without a number is in the middle of its range, in metres, and "not a number" is none. No name ends a word of the statement.
+#[test]
+fn sql_takes_rows_as_a_release_does_whatever_names_hold() {
+    let words = "map --range x=0,10 --range y=0,40 --unit km --k 2 --epsilon 2 --delta 1e-6 --within 100 --rows 999";
+    let words = format!("{words} --column y=the\"y --no-ledger --explain-sql");
+    let Family::Map(mut args) = Home::new().family(&words) else { panic!("map") };
+    args.file.data = PathBuf::from("people's.csv");
+    let sql = crate::map::explain(&args, &unsynced()).unwrap();
+    let middle = super::sql_double(20_000.0);
+    for want in [
+        &format!("CASE WHEN r1 IS NULL OR isnan(r1) THEN {middle} ELSE LEAST("),
+        "TRY_CAST(\"the\"\"y\" AS DOUBLE)",
+        "FROM 'people''s.csv'",
+    ] {
+        assert!(sql.contains(want), "{want}: {sql}");
+    }
+}
+
 #[test]
 fn a_file_that_has_changed_between_two_passes_is_refused_before_a_draw() {
     let home = stopped(1);
@@ -395,6 +415,21 @@ fn a_file_that_has_changed_between_two_passes_is_refused_before_a_draw() {
     home.again();
     home.whole("out");
     assert_eq!(home.files("out"), unbroken.files("out"));
+}
+
+/// What a pass has drawn is asked about in the next one, so it must not be drawn again after a loss of power.
+#[cfg(unix)]
+#[test]
+fn what_a_pass_is_built_on_is_on_the_disk() {
+    let (home, disk) = (Home::new(), WaitingDisk::default());
+    let draws: &mut PassDraws<'_> = &mut |pass, draw| {
+        disk.nothing_would_be_lost("the draw");
+        draw(&mut SecureSource::new(&mut ChaCha20Rng::seed_from_u64(u64::from(pass))));
+    };
+    let words = format!("{DPM} --out-of-core --ledger HOME/data.ledger --out HOME/out");
+    home.by_passes(&words, &disk, draws, &mut |_| ()).unwrap();
+    disk.nothing_would_be_lost("the end");
+    home.whole("out");
 }
 
 /// The same in one run: the file grows while its first pass is drawn.
@@ -654,6 +689,9 @@ fn a_release_from_tables_is_that_from_the_file_and_what_is_no_table_of_all_rows_
             (lines[..first_entry].to_vec(), "not a whole table"),
             (lines[1..].to_vec(), "not a whole table"),
             (lines[..1].to_vec(), "not a whole table"),
+            ([&lines[..], &lines[..1]].concat(), "not a whole table"),
+            ([&lines[..], &lines[1..2]].concat(), "not a whole table"),
+            (with(format!("x{},{},{}", entry[0], entry[1], entry[2])), "not a whole table"),
             ([&lines[..], &lines[first_entry..]].concat(), "not a whole table"),
             (with(format!("{},{},{more}", entry[0], entry[1])), "no records can make"),
             (with(format!("{},999999,{}", entry[0], entry[2])), "not a whole table"),

@@ -212,7 +212,11 @@ mod tests {
                 sets: (0..10).map(|set| set.to_string()).collect(),
                 epsilon: 1.0,
             });
-            assert_abs_diff_eq!(plan.unwrap().most_lost(), want, epsilon = 1e-3);
+            let plan = plan.unwrap();
+            assert_abs_diff_eq!(plan.most_lost(), want, epsilon = 1e-3);
+            let said = super::super::report::report(&plan);
+            let whole = format!("more than {:.0} persons fewer", want.ceil());
+            assert!(said.contains(&whole), "not less than it is: {said}");
         }
     }
 }

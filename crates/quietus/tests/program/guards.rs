@@ -239,3 +239,119 @@ fn a_ledger_has_the_relation_that_was_asked_for() {
         }
     }
 }
+
+#[test]
+fn of_each_person_the_first_row_counts_in_every_kind_of_release() {
+    let home = Home::new();
+    home.write("p.csv", b"who,town,x\n1,A,1\n2,B,2\n1,B,9\n");
+    home.write("places.csv", b"place,at\nA,0\nB,3\n");
+    for words in [
+        "count --by town --groups A,B",
+        "histogram --of x --bounds 0,9 --bins 3",
+        "mean --of x --bounds 0,9",
+        "cluster --range x=0,10 --k 1",
+        "map --range x=0,10 --unit km --k 1 --delta 1e-6",
+        "locate --places places.csv --at at --k 1 --rows 9 --place town",
+    ] {
+        let said = home.ok(&format!("check {words} --person who --data p.csv --epsilon 1"));
+        let again = "1  left out: not the first of their person";
+        assert!(said.contains(again), "{words}: {said}");
+    }
+}
+
+#[test]
+fn numbers_have_the_decimal_mark_that_was_said_in_every_kind_of_release() {
+    let home = Home::new();
+    home.write("p.csv", b"x;y\n1,5;2,5\n1.5;2.5\n");
+    for (words, left_out) in [
+        ("histogram --of x --bounds 0,9 --bins 3", "left out: no number"),
+        ("mean --of x --bounds 0,9", "left out: no number"),
+        ("cluster --range x=0,9 --range y=0,9 --k 1", "left out: no number in some column"),
+        ("map --range x=0,9 --range y=0,9 --unit m --k 1 --delta 1e-6", "no number in some column"),
+    ] {
+        for mark in ["", "--decimal-comma"] {
+            let said =
+                home.ok(&format!("check {words} {mark} --delimiter ; --data p.csv --epsilon 1"));
+            let line = said.lines().find(|line| line.contains(left_out)).unwrap();
+            assert!(line.trim_start().starts_with("1  "), "{words} {mark}: {said}");
+        }
+    }
+    // And it is the one of the two that has the mark.
+    home.write("p.csv", b"x;y\n1,5;2,5\n");
+    for words in ["cluster", "map --unit m --delta 1e-6"] {
+        let words = format!("check {words} --range x=0,9 --range y=0,9 --k 1 --decimal-comma");
+        let said = home.ok(&format!("{words} --delimiter ; --data p.csv --epsilon 1"));
+        assert!(said.contains("1  points\n"), "{said}");
+    }
+}
+
+/// What is listed twice would be one thing in the data and two in the release.
+#[test]
+fn what_is_public_is_listed_once_in_every_kind_of_release() {
+    let home = Home::new();
+    home.write("places.csv", b"place,at\nA,0\nB,3\nA,5\n");
+    for words in [
+        "count --by town --groups A,B,A",
+        "cover --person who --set town --sets A,B,A",
+        "coverage --k 1 --person who --set town --sets A,B,A",
+        "top --person who --item town --items A,B,A",
+        "items --user who --item town --time when --items A,B,A --from 0 --step 1 --steps 1 --reports-per-user 2",
+        "locate --places places.csv --at at --k 1 --rows 9 --place town",
+    ] {
+        let error = home.refused(&format!("plan {words} --epsilon 1"));
+        assert!(error.contains("`A` is there twice"), "{words}: {error}");
+    }
+}
+
+#[test]
+fn times_before_the_first_step_and_after_the_last_are_of_none() {
+    let home = with_log();
+    home.write("log.csv", b"who,what,when\na,A,-1\na,A,0\na,A,3\na,A,4\n");
+    let said =
+        home.ok(&ITEMS.replace("release", "check").replace("--ledger data.ledger --out out", ""));
+    assert!(said.contains("2  count"), "{said}");
+    assert!(said.contains("2  rows left out: before the first step or after the last"), "{said}");
+}
+
+/// Another number of rows than the public one is told before anything is spent.
+#[test]
+fn rows_of_another_number_cost_nothing() {
+    let home = Home::new();
+    home.write("p.csv", b"x,y\n1,1\n2,2\n3,3\n");
+    home.ok("ledger new data.ledger --dataset p --within 1 --epsilon 5 --delta 1e-5");
+    for words in ["map --unit m", "map --unit m --out-of-core", "cluster --unscaled"] {
+        let words = format!("release {words} --data p.csv --range x=0,10 --range y=0,10 --k 1");
+        let words = format!("{words} --delta 1e-6 --epsilon 1 --within 1 --rows 4");
+        let error = home.refused(&format!("{words} --ledger data.ledger --out out"));
+        assert!(error.starts_with("error: ") || error.contains("\nerror: "), "{error}");
+        let lines = fs::read_to_string(home.path("data.ledger")).unwrap().lines().count();
+        assert_eq!(lines, 1, "{words}");
+    }
+}
+
+/// Whoever counts in kilometres is told all in kilometres.
+#[test]
+fn a_map_is_in_the_unit_of_its_columns() {
+    let home = Home::new();
+    let rows: String = (0..500).map(|row| ["8,20\n", "31,20\n"][row % 2]).collect();
+    home.write("p.csv", format!("x,y\n{rows}").as_bytes());
+    home.ok(
+        "release map --data p.csv --range x=0,40 --range y=0,40 --unit km --k 2 --delta 1e-6 --epsilon 1 --simulations 2 \
+         --within 500 --rows 500 --no-ledger --out out",
+    );
+    let numbers = |name: &str, cells: std::ops::Range<usize>| -> Vec<f64> {
+        let table = fs::read_to_string(home.path("out").join(name)).unwrap();
+        let of_line = |line: &str| -> Vec<f64> {
+            let all: Vec<&str> = line.split(',').collect();
+            all[cells.clone()].iter().map(|cell| cell.parse().unwrap()).collect()
+        };
+        table.lines().skip(1).flat_map(of_line).collect()
+    };
+    for (name, cells) in [("map.csv", 0..2), ("centres.csv", 7..15)] {
+        let numbers = numbers(name, cells);
+        assert!(
+            !numbers.is_empty() && numbers.iter().all(|x| (0.0..=40.0).contains(x)),
+            "{name}: {numbers:?}"
+        );
+    }
+}

@@ -77,6 +77,15 @@ fn odd_people_are_left_out_or_cut_to_size_and_nobody_is_told() {
     }
 }
 
+/// Whoever has no number is left out, and is not one.
+#[test]
+fn people_without_a_quantity_do_not_count() {
+    for text in ["unit,quantity\nA,\nA,one\nC,1\n", "unit,person,quantity\nA,1,\nA,2,one\nC,3,1\n"]
+    {
+        assert_eq!(Home::with("p.csv", text).sizes(BY_PEOPLE), [2, 0, 0, 0, 1, 0], "{text}");
+    }
+}
+
 /// The private file, which is not there, would be an error of its own.
 #[test]
 fn what_is_public_is_refused_before_the_private_file_is_opened() {
@@ -95,6 +104,7 @@ fn a_file_is_not_public_and_private() {
     let home = Home::new();
     insta::assert_snapshot!(home.refused("--regions r.csv --units u.csv --data u.csv"), @"the files: --units and --data are the same file, but what is public must not come from the people");
     insta::assert_snapshot!(home.refused("--regions r.csv --table ./r.csv --groups 3"), @"the files: --regions and --table are the same file, but what is public must not come from the people");
+    insta::assert_snapshot!(home.refused("--regions r.csv --from-tables r.csv --groups 3"), @"the files: --regions and --from-tables are the same file, but what is public must not come from the people");
 }
 
 /// A column that counts only under one name would be left out without a word under another.
@@ -139,6 +149,8 @@ fn numbers_of_groups_that_do_not_match_are_refused() {
     insta::assert_snapshot!(regions("", "1", "2").refused(words), @"t.csv: region `GA` has 2 groups, its public number is 1");
     insta::assert_snapshot!(regions("", "1", "2").refused(BY_PEOPLE), @"u.csv: region `GA` has 2 groups, its public number is 1");
     insta::assert_snapshot!(regions("4", "2", "1").refused(words), @"r.csv, line 2: region `US` has 4 groups, its parts have 3");
+    let twice = "region,parent,groups\nUS,,\nGA,US,2\nGA,US,1\nNY,US,1\n";
+    insta::assert_snapshot!(Home::with("r.csv", twice).refused(words), @"r.csv, line 4: region `GA` has two numbers of groups");
     insta::assert_snapshot!(regions("", "2", "").refused(words), @"r.csv, line 4: region `NY` has no number of groups");
     insta::assert_snapshot!(regions("", "2", "2").refused(BY_TABLE), @"the public number of groups: 3 by --groups, 4 by --regions");
 }

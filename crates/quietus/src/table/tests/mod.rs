@@ -152,6 +152,17 @@ fn a_record_that_is_too_long_is_passed_over_in_a_private_file_and_refused_in_a_p
     assert_eq!(error, "DIR/p.csv, line 1: a record begins here that is longer than 1048576 bytes");
 }
 
+/// Nor is it one by having as many cells as there are columns, where a blank line is above their names.
+#[test]
+fn what_is_cut_is_no_row_below_a_blank_line() {
+    let long = "x".repeat(1 << 21);
+    for above in ["", "\n", "\r\n\n"] {
+        let text = format!("{above}a,b\n1,2\n{long},2\n9,3\n");
+        let seen = private(text.as_bytes(), &Form::default(), "a").unwrap();
+        assert_eq!(seen, (["1", "9"].map(|cell| Some(cell.to_owned())).to_vec(), 1), "{above:?}");
+    }
+}
+
 /// As a file of three gigabytes in one line, packed or not: it is refused at its end, or that of the file, and takes no memory until then.
 #[test]
 fn what_never_ends_is_refused() {

@@ -25,6 +25,7 @@ pub(crate) enum Kind {
     Narrow,
     Wide,
     Unsigned,
+    NarrowUnsigned,
     Date,
     Real,
     /// What writers say of a column in which nobody has a value.
@@ -35,7 +36,7 @@ impl Kind {
     fn physical(self) -> Physical {
         match self {
             Self::Text | Self::Bytes => Physical::BYTE_ARRAY,
-            Self::Narrow | Self::Date | Self::Nothing => Physical::INT32,
+            Self::Narrow | Self::NarrowUnsigned | Self::Date | Self::Nothing => Physical::INT32,
             Self::Wide | Self::Unsigned => Physical::INT64,
             Self::Real => Physical::DOUBLE,
         }
@@ -45,6 +46,7 @@ impl Kind {
         match self {
             Self::Text => Some(LogicalType::String),
             Self::Unsigned => Some(LogicalType::integer(64, false)),
+            Self::NarrowUnsigned => Some(LogicalType::integer(32, false)),
             Self::Date => Some(LogicalType::Date),
             Self::Nothing => Some(LogicalType::Unknown),
             _ => None,
@@ -91,6 +93,9 @@ pub(crate) fn write(path: &Path, text: &str, kinds: &[Kind], rows_of_group: usiz
                 Kind::Wide => put::<Int64Type>(&mut group, &cells, |cell| cell.parse().unwrap()),
                 Kind::Unsigned => put::<Int64Type>(&mut group, &cells, |cell| {
                     cell.parse::<u64>().unwrap().cast_signed()
+                }),
+                Kind::NarrowUnsigned => put::<Int32Type>(&mut group, &cells, |cell| {
+                    cell.parse::<u32>().unwrap().cast_signed()
                 }),
                 Kind::Real => put::<DoubleType>(&mut group, &cells, |cell| cell.parse().unwrap()),
             }
@@ -185,6 +190,8 @@ fn a_column_in_which_nobody_has_a_value_is_read() {
         ("a,b\nx,\ny,\n", Kind::Nothing, ["", ""]),
         ("a,b\nx,\ny,7\n", Kind::Narrow, ["", "7"]),
         ("a,b\nx,z\ny,\n", Kind::Text, ["z", ""]),
+        ("a,b\nx,4294967295\ny,\n", Kind::NarrowUnsigned, ["4294967295", ""]),
+        ("a,b\nx,18446744073709551615\ny,\n", Kind::Unsigned, ["18446744073709551615", ""]),
     ] {
         write(&path, text, &[Kind::Text, kind], 1);
         assert_eq!(texts_of(&path, &["b"]).unwrap(), want.map(|cell| [cell]));
