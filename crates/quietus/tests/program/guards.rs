@@ -355,3 +355,19 @@ fn a_map_is_in_the_unit_of_its_columns() {
         );
     }
 }
+
+#[test]
+fn a_column_is_one_axis_and_a_place_is_somewhere() {
+    let home = Home::new();
+    for words in ["cluster --k 1", "map --unit m --k 1 --delta 1e-6"] {
+        let error = home.refused(&format!("plan {words} --range x=0,1 --range x=0,2 --epsilon 1"));
+        assert!(error.contains("once for each column"), "{words}: {error}");
+    }
+    for nowhere in ["inf", "-inf", "NaN", "1e999"] {
+        home.write("places.csv", format!("place,at\nA,0\nB,{nowhere}\n").as_bytes());
+        let words =
+            "plan locate --places places.csv --at at --k 1 --rows 9 --place town --epsilon 1";
+        let error = home.refused(words);
+        assert!(error.contains("line 3") && error.contains("is no number"), "{error}");
+    }
+}
