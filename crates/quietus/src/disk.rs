@@ -311,7 +311,7 @@ pub(crate) mod failing {
             self.call(|disk| disk.write(file, bytes), write_half)
         }
 
-        /// It fails or not; whether it is on the disk no test can see.
+        /// It fails or not; whether it is on the disk [`WaitingDisk`] sees.
         fn sync(&self, _: &File) -> io::Result<()> {
             self.call(|_| Ok(()), || ())
         }

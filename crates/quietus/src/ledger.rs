@@ -464,7 +464,6 @@ impl Book {
         states
     }
 
-    /// Release, place and unfinished place of those without an outcome.
     /// Where releases were to go.
     fn places(&self) -> Vec<PathBuf> {
         let place = |entry: &Entry| match entry {
@@ -478,6 +477,7 @@ impl Book {
         places
     }
 
+    /// Release, place and unfinished place of those without an outcome.
     fn open_releases(&self) -> Vec<(String, String, String)> {
         let open: Vec<&str> = self
             .states()

@@ -171,4 +171,23 @@ mod tests {
             assert!(count > plan.monitor.smallest_count(1.0 / 10.0));
         }
     }
+
+    /// Other monitors have noise on both sides.
+    #[test]
+    fn noise_on_both_sides_is_counted_on_both() {
+        let universe = dp_stream::Universe::Range { size: 10 };
+        let shape = StreamShape { universe, users: 0, steps: 1 };
+        let settings =
+            MonitorSettings { threshold: Threshold::Rule { beta: BETA }, ..Default::default() };
+        let budget = Budget::new(1.0, 0.0).unwrap();
+        let monitor = MonitorPlan::new(Method::BasicHistograms, shape, budget, 1, settings);
+        let monitor = monitor.unwrap();
+        let weight = |x: u32| (-monitor.loss_per_report() * f64::from(x)).exp();
+        let moment = |power| -> f64 {
+            (1..5_000_u32).map(|x| 2.0 * weight(x) * f64::from(x).powi(power)).sum()
+        };
+        let noise = moment(2) / (1.0 + moment(0));
+        let want = noise.sqrt() / monitor.sampling_rate();
+        assert!((standard_error(&monitor, 0.0) / want - 1.0).abs() < 1e-9, "{want}");
+    }
 }
