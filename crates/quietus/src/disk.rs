@@ -135,23 +135,11 @@ impl Write for Writer<'_> {
 pub(crate) mod failing {
     //! A disk that fails.
 
-    #[cfg(unix)]
-    use super::folder_of;
     use super::{Disk, RealDisk};
-    #[cfg(unix)]
-    use crate::folder::PART;
     use std::cell::Cell;
-    #[cfg(unix)]
-    use std::cell::RefCell;
     use std::fs::File;
-    #[cfg(unix)]
-    use std::fs::{self, Metadata};
     use std::io;
-    #[cfg(unix)]
-    use std::os::unix::fs::MetadataExt as _;
     use std::path::Path;
-    #[cfg(unix)]
-    use std::path::PathBuf;
 
     /// A disk that never fails, and waits for nothing.
     pub(crate) fn unsynced() -> FailingDisk {
@@ -199,20 +187,74 @@ pub(crate) mod failing {
         }
     }
 
+    impl Disk for FailingDisk {
+        fn create_folder(&self, path: &Path) -> io::Result<()> {
+            self.call(|disk| disk.create_folder(path), || ())
+        }
+
+        fn create_file(&self, path: &Path) -> io::Result<File> {
+            self.call(|disk| disk.create_file(path), || ())
+        }
+
+        fn write(&self, file: &mut File, bytes: &[u8]) -> io::Result<()> {
+            let mut half = file.try_clone()?;
+            let (file, write_half) = (file, || {
+                // It is torn in the middle.
+                let _ = RealDisk.write(&mut half, &bytes[..bytes.len() / 2]);
+            });
+            self.call(|disk| disk.write(file, bytes), write_half)
+        }
+
+        /// It fails or not; whether it is on the disk [`WaitingDisk`](super::waiting::WaitingDisk) sees.
+        fn sync(&self, _: &File) -> io::Result<()> {
+            self.call(|_| Ok(()), || ())
+        }
+
+        fn cut(&self, file: &File, len: u64) -> io::Result<()> {
+            self.call(|disk| disk.cut(file, len), || ())
+        }
+
+        fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+            self.call(|disk| disk.rename(from, to), || ())
+        }
+
+        fn remove_file(&self, path: &Path) -> io::Result<()> {
+            self.call(|disk| disk.remove_file(path), || ())
+        }
+
+        fn remove_empty(&self, path: &Path) -> io::Result<()> {
+            self.call(|disk| disk.remove_empty(path), || ())
+        }
+
+        fn remove_all(&self, path: &Path) -> io::Result<()> {
+            self.call(|disk| disk.remove_all(path), || ())
+        }
+    }
+}
+
+#[cfg(all(test, unix))]
+pub(crate) mod waiting {
+    //! A disk that knows what nobody has waited for.
+
+    use super::{Disk, RealDisk, folder_of};
+    use crate::folder::PART;
+    use std::cell::RefCell;
+    use std::fs::{self, File, Metadata};
+    use std::io;
+    use std::os::unix::fs::MetadataExt as _;
+    use std::path::{Path, PathBuf};
+
     /// Which file or folder, whatever its name.
-    #[cfg(unix)]
     type Id = (u64, u64);
 
     /// The file system, which knows what a loss of power would take: what is written, made or named and has not been waited for. It panics where more is
     /// built on that: a name for it, or a line of a ledger.
-    #[cfg(unix)]
     #[derive(Debug, Default)]
     pub(crate) struct WaitingDisk {
         /// What would have to be waited for, and what would be lost.
         lost: RefCell<Vec<(Id, PathBuf)>>,
     }
 
-    #[cfg(unix)]
     impl WaitingDisk {
         pub(crate) fn nothing_would_be_lost(&self, before: &str) {
             assert!(self.lost.borrow().is_empty(), "{before}: {:?}", self.lost.borrow());
@@ -228,7 +270,6 @@ pub(crate) mod failing {
         }
     }
 
-    #[cfg(unix)]
     impl Disk for WaitingDisk {
         fn create_folder(&self, path: &Path) -> io::Result<()> {
             RealDisk.create_folder(path)?;
@@ -290,50 +331,6 @@ pub(crate) mod failing {
 
         fn remove_all(&self, path: &Path) -> io::Result<()> {
             RealDisk.remove_all(path)
-        }
-    }
-
-    impl Disk for FailingDisk {
-        fn create_folder(&self, path: &Path) -> io::Result<()> {
-            self.call(|disk| disk.create_folder(path), || ())
-        }
-
-        fn create_file(&self, path: &Path) -> io::Result<File> {
-            self.call(|disk| disk.create_file(path), || ())
-        }
-
-        fn write(&self, file: &mut File, bytes: &[u8]) -> io::Result<()> {
-            let mut half = file.try_clone()?;
-            let (file, write_half) = (file, || {
-                // It is torn in the middle.
-                let _ = RealDisk.write(&mut half, &bytes[..bytes.len() / 2]);
-            });
-            self.call(|disk| disk.write(file, bytes), write_half)
-        }
-
-        /// It fails or not; whether it is on the disk [`WaitingDisk`] sees.
-        fn sync(&self, _: &File) -> io::Result<()> {
-            self.call(|_| Ok(()), || ())
-        }
-
-        fn cut(&self, file: &File, len: u64) -> io::Result<()> {
-            self.call(|disk| disk.cut(file, len), || ())
-        }
-
-        fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-            self.call(|disk| disk.rename(from, to), || ())
-        }
-
-        fn remove_file(&self, path: &Path) -> io::Result<()> {
-            self.call(|disk| disk.remove_file(path), || ())
-        }
-
-        fn remove_empty(&self, path: &Path) -> io::Result<()> {
-            self.call(|disk| disk.remove_empty(path), || ())
-        }
-
-        fn remove_all(&self, path: &Path) -> io::Result<()> {
-            self.call(|disk| disk.remove_all(path), || ())
         }
     }
 }

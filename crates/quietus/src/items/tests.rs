@@ -3,9 +3,9 @@
 use super::{State, release_items};
 use crate::cli::{Cli, Command, Family};
 use crate::disk::Disk;
-#[cfg(unix)]
-use crate::disk::failing::WaitingDisk;
 use crate::disk::failing::{FailingDisk, Fault, unsynced};
+#[cfg(unix)]
+use crate::disk::waiting::WaitingDisk;
 use crate::error::Error;
 use crate::ledger::{Entry, LedgerFile};
 use crate::run::{Said, ledger};

@@ -1,9 +1,9 @@
 //! Whatever dies at whichever call: nothing is drawn that the ledger does not count, no release is torn, and the next run works.
 
 use crate::cli::{Cli, Command, Family};
-#[cfg(unix)]
-use crate::disk::failing::WaitingDisk;
 use crate::disk::failing::{FailingDisk, Fault};
+#[cfg(unix)]
+use crate::disk::waiting::WaitingDisk;
 use crate::disk::{Disk, RealDisk};
 use crate::error::Error;
 use crate::groups::{GroupPlan, Noisy, Tally};

@@ -4,9 +4,9 @@ use super::{Counting, PassDraws, STATE_OF, State, checksum_text};
 use crate::cli::{Cli, Command, Family};
 use crate::cluster::{release_cluster, release_cluster_by_passes};
 use crate::disk::Disk;
-#[cfg(unix)]
-use crate::disk::failing::WaitingDisk;
 use crate::disk::failing::{FailingDisk, Fault, unsynced};
+#[cfg(unix)]
+use crate::disk::waiting::WaitingDisk;
 use crate::error::Error;
 use crate::ledger::{Entry, LedgerFile};
 use crate::map::{release_map, release_map_by_passes};
